@@ -1,0 +1,5 @@
+//! What goes over the network, shared by the client core and the reference server.
+
+pub mod capabilities;
+pub mod problem;
+pub mod sync;
