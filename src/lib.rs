@@ -4,6 +4,7 @@
 //! Arrows point one way: [`bindings`] → [`driver`] → [`core`]; [`driver`] → [`port`] ← [`adapter`];
 //! [`core`] and [`wire`] → [`id`].
 
+pub mod adapter;
 pub mod core;
 pub mod id;
 pub mod port;
