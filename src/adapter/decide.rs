@@ -83,11 +83,7 @@ pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Wri
     {
         return Decision::Refuse(WriteOutcome::Fenced);
     }
-    let mut view = View {
-        found,
-        changed: BTreeMap::new(),
-        touched: Vec::new(),
-    };
+    let mut view = View::new(found);
     let mut header = header.clone();
     let mut orders = Vec::with_capacity(write.changes.len());
     let mut mismatches = Vec::new();
@@ -182,9 +178,26 @@ struct View<'a> {
     found: &'a BTreeMap<u64, Record>,
     changed: BTreeMap<u64, Option<Record>>,
     touched: Vec<u64>,
+    /// Where to look for an id or a server id: every order that has or had it.
+    names: BTreeMap<ClientMemoryId, Vec<u64>>,
+    bindings: BTreeMap<ServerId, Vec<u64>>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    fn new(found: &'a BTreeMap<u64, Record>) -> Self {
+        let mut view = View {
+            found,
+            changed: BTreeMap::new(),
+            touched: Vec::new(),
+            names: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+        };
+        for record in found.values() {
+            view.index(record);
+        }
+        view
+    }
+
     fn get(&self, order: u64) -> Option<&Record> {
         match self.changed.get(&order) {
             Some(changed) => changed.as_ref(),
@@ -192,31 +205,41 @@ impl View<'_> {
         }
     }
 
-    fn set(&mut self, order: u64, record: Option<Record>) {
-        self.changed.insert(order, record);
-        self.touched.retain(|touched| *touched != order);
+    fn set(&mut self, order: u64, next: Option<Record>) {
+        if let Some(record) = &next {
+            self.index(record);
+        }
+        if self.changed.insert(order, next).is_some() {
+            self.touched.retain(|touched| *touched != order);
+        }
         self.touched.push(order);
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Record> {
-        let unchanged = self
-            .found
-            .values()
-            .filter(|record| !self.changed.contains_key(&record.order));
-        unchanged.chain(self.changed.values().flatten())
+    fn index(&mut self, record: &Record) {
+        self.names.entry(record.id).or_default().push(record.order);
+        if let Some(server_id) = &record.server_id {
+            self.bindings.entry(server_id.clone()).or_default().push(record.order);
+        }
     }
 
     fn named(&self, kind: &str, id: ClientMemoryId) -> Option<u64> {
-        self.rows()
-            .find(|record| record.id == id && record.kind == kind)
-            .map(|record| record.order)
+        let mut candidates = self.names.get(&id).into_iter().flatten();
+        candidates
+            .find(|order| self.get(**order).is_some_and(|record| record.kind == kind))
+            .copied()
     }
 
     fn bound_elsewhere(&self, record: &Record) -> bool {
-        record.server_id.is_some()
-            && self.rows().any(|other| {
-                other.order != record.order && other.server_id == record.server_id && other.kind == record.kind
-            })
+        let candidates = record
+            .server_id
+            .as_ref()
+            .and_then(|server_id| self.bindings.get(server_id));
+        candidates.into_iter().flatten().any(|order| {
+            *order != record.order
+                && self
+                    .get(*order)
+                    .is_some_and(|other| other.server_id == record.server_id && other.kind == record.kind)
+        })
     }
 
     fn into_rows(mut self) -> Vec<(u64, Option<Record>)> {
