@@ -6,6 +6,7 @@
 
 pub mod adapter;
 pub mod core;
+pub mod driver;
 pub mod id;
 pub mod port;
 pub mod wire;
