@@ -3,4 +3,17 @@
 mod decide;
 mod memory;
 
+#[cfg(target_family = "wasm")]
+mod indexeddb;
+#[cfg(target_family = "wasm")]
+mod number;
+#[cfg(target_family = "wasm")]
+mod timers;
+
 pub use memory::MemoryStore;
+
+#[cfg(target_family = "wasm")]
+pub use {
+    indexeddb::{Bounds, IndexedDbStore, database_name},
+    timers::BrowserClock,
+};

@@ -1,1 +1,15 @@
-fn main() {}
+//! The adapters, in a real browser.
+#![cfg(target_family = "wasm")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "../contract/suite/mod.rs"]
+mod suite;
+
+mod contract;
+mod indexeddb_connection;
+mod indexeddb_transaction;
+mod script;
+
+use wasm_bindgen_test::wasm_bindgen_test_configure;
+
+wasm_bindgen_test_configure!(run_in_browser);
