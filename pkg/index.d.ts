@@ -121,7 +121,7 @@ export interface OpenOptions {
 export type ErrorCode =
   | "load_failed" | "unsupported"
   | "storage_unavailable" | "storage_blocked" | "storage_full" | "storage_too_new" | "storage_lost"
-  | "invalid_value" | "already_committed" | "not_found" | "not_possible" | "closed" | "crashed";
+  | "invalid_value" | "already_committed" | "not_found" | "not_possible" | "closed";
 
 /** Every error this package throws. */
 export class WarifuError extends Error {

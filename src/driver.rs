@@ -231,8 +231,7 @@ where
     where
         F: Future<Output = Input> + 'static,
     {
-        self.running
-            .push(work(Rc::clone(&self.ports)).map(Step::Input).boxed_local());
+        self.running.push(work(Rc::clone(&self.ports)).map(Step::Input).boxed_local());
     }
 
     fn acquire_lock(&mut self) {
@@ -240,11 +239,7 @@ where
         let (acquiring, handle) = abortable(async move { ports.lock.acquire().await });
         abort(&mut self.acquiring);
         self.acquiring = Some(handle);
-        self.running.push(
-            acquiring
-                .map(|guard| guard.map_or(Step::Cancelled, Step::Locked))
-                .boxed_local(),
-        );
+        self.running.push(acquiring.map(|guard| guard.map_or(Step::Cancelled, Step::Locked)).boxed_local());
     }
 
     fn sleep_until(&mut self, time: crate::core::time::Time) {
@@ -270,10 +265,7 @@ impl<S: Store, T, C, L, H> Ports<S, T, C, L, H> {
         let store = &self.store;
         let found = match read {
             Read::Meta => store.meta().await.map(Found::Meta),
-            Read::Get(kind, id) => store
-                .get(&kind, id)
-                .await
-                .map(|record| Found::Record(record.map(Box::new))),
+            Read::Get(kind, id) => store.get(&kind, id).await.map(|record| Found::Record(record.map(Box::new))),
             Read::Load(orders) => store.load(&orders).await.map(Found::Records),
             Read::Due(query) => store.due(query).await.map(Found::Due),
             Read::List(query) => store.list(&query).await.map(Found::Page),

@@ -87,17 +87,10 @@ pub fn classify(delivery: &Delivery, signed_out: &[u16], now: Time) -> Verdict {
 }
 
 fn classify_answer(answer: &HttpAnswer, signed_out: &[u16], now: Time) -> Verdict {
-    let floor = answer
-        .retry_after
-        .as_deref()
-        .and_then(|value| retry_after(value, answer.date.as_deref(), now));
+    let floor = answer.retry_after.as_deref().and_then(|value| retry_after(value, answer.date.as_deref(), now));
     let later = |trouble| Verdict::Later { trouble, floor };
     let problem = recognised_problem(answer);
-    let says = |word: &str| {
-        problem
-            .as_ref()
-            .is_some_and(|problem| problem.code.as_deref() == Some(word))
-    };
+    let says = |word: &str| problem.as_ref().is_some_and(|problem| problem.code.as_deref() == Some(word));
     match answer.status {
         200..=299 => decode_response(&answer.body).map_or(later(Trouble::UnexpectedAnswer), Verdict::Results),
         status if signed_out.contains(&status) => Verdict::SignedOut { by_server: true },
@@ -116,19 +109,13 @@ fn classify_answer(answer: &HttpAnswer, signed_out: &[u16], now: Time) -> Verdic
 /// The body, if it is one that this contract's backends write, and not some gateway's on the way.
 fn recognised_problem(answer: &HttpAnswer) -> Option<Problem> {
     let problem: Problem = serde_json::from_slice(&answer.body).ok()?;
-    let media_type = answer
-        .content_type
-        .as_deref()
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default();
+    let media_type = answer.content_type.as_deref().and_then(|value| value.split(';').next()).unwrap_or_default();
     let named = media_type.trim().eq_ignore_ascii_case(problem::MEDIA_TYPE);
     (named || problem.detail.is_some() || problem.code.is_some()).then_some(problem)
 }
 
 fn refusal(answer: &HttpAnswer, problem: Option<Problem>) -> Refusal {
-    let body = std::str::from_utf8(&answer.body)
-        .ok()
-        .filter(|body| body.len() <= REFUSAL_BYTES);
+    let body = std::str::from_utf8(&answer.body).ok().filter(|body| body.len() <= REFUSAL_BYTES);
     let body = body.filter(|body| serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok());
     let problem = problem.unwrap_or_default();
     Refusal {
@@ -171,11 +158,7 @@ mod tests {
     const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
     fn answer(status: u16, body: &str) -> Delivery {
-        Delivery::Answer(HttpAnswer {
-            status,
-            body: body.as_bytes().to_vec(),
-            ..HttpAnswer::default()
-        })
+        Delivery::Answer(HttpAnswer { status, body: body.as_bytes().to_vec(), ..HttpAnswer::default() })
     }
 
     fn taken_as(delivery: &Delivery) -> &'static str {
@@ -238,27 +221,18 @@ mod tests {
 
     #[test]
     fn a_409_that_names_a_time_is_patience() {
-        let delivery = Delivery::Answer(HttpAnswer {
-            status: 409,
-            retry_after: Some("3".to_owned()),
-            ..HttpAnswer::default()
-        });
+        let delivery =
+            Delivery::Answer(HttpAnswer { status: 409, retry_after: Some("3".to_owned()), ..HttpAnswer::default() });
         assert_eq!(
             classify(&delivery, &[401], Time(0)),
-            Verdict::Later {
-                trouble: Trouble::Busy,
-                floor: Some(Millis(3_000))
-            }
+            Verdict::Later { trouble: Trouble::Busy, floor: Some(Millis(3_000)) }
         );
     }
 
     #[test]
     fn a_backend_may_say_signed_out_in_its_own_way() {
         let refused = answer(403, r#"{"detail":"Authentication credentials were not provided."}"#);
-        assert!(matches!(
-            classify(&refused, &[401, 403], Time(0)),
-            Verdict::SignedOut { by_server: true }
-        ));
+        assert!(matches!(classify(&refused, &[401, 403], Time(0)), Verdict::SignedOut { by_server: true }));
         assert!(matches!(classify(&refused, &[401], Time(0)), Verdict::Refused(_)));
     }
 }

@@ -16,12 +16,7 @@ pub struct Sizer {
 
 impl Default for Sizer {
     fn default() -> Self {
-        Self {
-            max_items: CHUNK_ITEMS,
-            max_bytes: CHUNK_BYTES,
-            items: CHUNK_ITEMS,
-            silent: 0,
-        }
+        Self { max_items: CHUNK_ITEMS, max_bytes: CHUNK_BYTES, items: CHUNK_ITEMS, silent: 0 }
     }
 }
 
@@ -48,11 +43,7 @@ impl Sizer {
         if let Some(bytes) = limits.max_bytes {
             self.max_bytes = bytes.clamp(1024, CHUNK_BYTES_MAX);
         }
-        self.items = if full {
-            self.max_items
-        } else {
-            self.items.min(self.max_items)
-        };
+        self.items = if full { self.max_items } else { self.items.min(self.max_items) };
     }
 
     /// A chunk of so many items got no answer.
@@ -116,13 +107,7 @@ impl Bisection {
         };
         for half in [left, right] {
             if !half.is_empty() {
-                self.parts.insert(
-                    at,
-                    Part {
-                        depth: depth + 1,
-                        orders: half.to_vec(),
-                    },
-                );
+                self.parts.insert(at, Part { depth: depth + 1, orders: half.to_vec() });
             }
         }
     }
@@ -157,18 +142,10 @@ mod tests {
     #[test]
     fn a_backends_limits_hold_at_once() {
         let mut sizer = Sizer::default();
-        sizer.adopt(&Capabilities {
-            max_items: Some(7),
-            max_bytes: Some(2_000),
-            key_ttl_seconds: None,
-        });
+        sizer.adopt(&Capabilities { max_items: Some(7), max_bytes: Some(2_000), key_ttl_seconds: None });
         assert_eq!(sizer.items(), 7);
         assert!(sizer.bytes() as usize + ENVELOPE_BYTES + 7 <= 2_000);
-        sizer.adopt(&Capabilities {
-            max_items: Some(0),
-            max_bytes: Some(u32::MAX),
-            key_ttl_seconds: None,
-        });
+        sizer.adopt(&Capabilities { max_items: Some(0), max_bytes: Some(u32::MAX), key_ttl_seconds: None });
         assert_eq!(sizer.items(), 1);
     }
 

@@ -77,7 +77,7 @@ pub struct Progress {
 }
 
 /// How the queue stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
     /// The browser's hint.
     pub online: bool,
@@ -106,10 +106,7 @@ impl Status {
     /// when its turn is now.
     #[must_use]
     pub fn next_attempt_of(&self, record: &Record, now: Time) -> Option<Time> {
-        let pending = record
-            .pending
-            .as_ref()
-            .filter(|pending| pending.parked.is_none() && self.paused.is_none())?;
+        let pending = record.pending.as_ref().filter(|pending| pending.parked.is_none() && self.paused.is_none())?;
         let planned = self.next_attempt_at.unwrap_or(Time::ZERO).max(pending.due);
         (planned > now).then_some(planned)
     }

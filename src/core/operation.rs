@@ -132,14 +132,9 @@ impl Cause {
     /// The sort that is stored under a word.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        [
-            Cause::Rejected,
-            Cause::Conflict,
-            Cause::IdentityMismatch,
-            Cause::Unanswerable,
-        ]
-        .into_iter()
-        .find(|cause| cause.as_str() == word)
+        [Cause::Rejected, Cause::Conflict, Cause::IdentityMismatch, Cause::Unanswerable]
+            .into_iter()
+            .find(|cause| cause.as_str() == word)
     }
 }
 

@@ -105,17 +105,9 @@ fn agree(one: &ItemVerdict, other: &ItemVerdict) -> bool {
 
 fn decide(record: &Record, verdict: &ItemVerdict) -> Decision {
     match verdict {
-        ItemVerdict::Stored {
-            server_id,
-            revision,
-            deleted,
-        } => match &record.server_id {
+        ItemVerdict::Stored { server_id, revision, deleted } => match &record.server_id {
             Some(own) if own != server_id => Decision::Park(identity_mismatch(server_id)),
-            _ => Decision::Acknowledge {
-                server_id: server_id.clone(),
-                revision: *revision,
-                deleted: *deleted,
-            },
+            _ => Decision::Acknowledge { server_id: server_id.clone(), revision: *revision, deleted: *deleted },
         },
         ItemVerdict::Conflict { server_id } => Decision::Park(Parked {
             cause: Cause::Conflict,
@@ -123,17 +115,11 @@ fn decide(record: &Record, verdict: &ItemVerdict) -> Decision {
             detail: "The server has other content under this id.".to_owned(),
             field: None,
             status: None,
-            server: server_id
-                .as_ref()
-                .and_then(|id| serde_json::to_string(&server_detail(id)).ok()),
+            server: server_id.as_ref().and_then(|id| serde_json::to_string(&server_detail(id)).ok()),
         }),
         ItemVerdict::Rejected(error) => Decision::Park(Parked {
             cause: Cause::Rejected,
-            code: if error.code.is_empty() {
-                Cause::Rejected.as_str().to_owned()
-            } else {
-                error.code.clone()
-            },
+            code: if error.code.is_empty() { Cause::Rejected.as_str().to_owned() } else { error.code.clone() },
             detail: error.detail.clone(),
             field: error.field.clone(),
             status: None,
@@ -166,16 +152,8 @@ mod tests {
             server_id: None,
             server_revision: None,
             deleted: false,
-            content: Frozen {
-                bytes: b"{}".to_vec(),
-                values_at: 1,
-            },
-            pending: Some(Pending {
-                key: id(n).into(),
-                attempts: 1,
-                due: Time::ZERO,
-                parked: None,
-            }),
+            content: Frozen { bytes: b"{}".to_vec(), values_at: 1 },
+            pending: Some(Pending { key: id(n).into(), attempts: 1, due: Time::ZERO, parked: None }),
         }
     }
 

@@ -41,11 +41,7 @@ pub fn clamp(due: Time, now: Time) -> Time {
 #[must_use]
 pub fn deadline(bytes: usize) -> Millis {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    Millis(
-        DEADLINE_BASE
-            .0
-            .saturating_add(bytes.saturating_mul(1000) / DEADLINE_BYTES_PER_SECOND),
-    )
+    Millis(DEADLINE_BASE.0.saturating_add(bytes.saturating_mul(1000) / DEADLINE_BYTES_PER_SECOND))
 }
 
 /// Reads `Retry-After` (RFC 9110, §10.2.3): seconds, or a date that is measured against the answer's own `Date`, since
@@ -85,12 +81,7 @@ mod tests {
         let mut dues: Vec<u64> = (0..1000)
             .map(|seed| {
                 let mut queue = QueueState::default();
-                postpone(
-                    &mut queue,
-                    now,
-                    Some(Millis(120_000)),
-                    &mut fastrand::Rng::with_seed(seed),
-                );
+                postpone(&mut queue, now, Some(Millis(120_000)), &mut fastrand::Rng::with_seed(seed));
                 assert!(queue.due >= now + Millis(120_000), "{queue:?}");
                 queue.due.0
             })

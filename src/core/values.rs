@@ -27,10 +27,7 @@ pub struct InvalidValue {
 impl InvalidValue {
     /// At a path, for a reason.
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            reason: reason.into(),
-        }
+        Self { path: path.into(), reason: reason.into() }
     }
 }
 
@@ -40,16 +37,11 @@ impl InvalidValue {
 /// # Errors
 /// When it is no object, has a reserved member, or is too large.
 pub fn freeze(id: ClientMemoryId, created_at: &str, values: &str) -> Result<Frozen, InvalidValue> {
-    let members = values
-        .strip_prefix('{')
-        .ok_or_else(|| InvalidValue::new("", "Values must be one plain object."))?;
+    let members = values.strip_prefix('{').ok_or_else(|| InvalidValue::new("", "Values must be one plain object."))?;
     let names: std::collections::HashMap<String, serde::de::IgnoredAny> =
         serde_json::from_str(values).map_err(|error| InvalidValue::new("", error.to_string()))?;
     if let Some(name) = RESERVED.iter().find(|name| names.contains_key(**name)) {
-        return Err(InvalidValue::new(
-            *name,
-            format!("\"{name}\" is set by Warifu and cannot be among the values."),
-        ));
+        return Err(InvalidValue::new(*name, format!("\"{name}\" is set by Warifu and cannot be among the values.")));
     }
     let mut text = format!("{{\"{ID_MEMBER}\":\"{id}\"");
     if !names.contains_key(CREATED_AT_MEMBER) {
@@ -61,16 +53,10 @@ pub fn freeze(id: ClientMemoryId, created_at: &str, values: &str) -> Result<Froz
     let values_at = u32::try_from(text.len()).unwrap_or(u32::MAX);
     text.push_str(members);
     if text.len() > RECORD_BYTES {
-        let reason = format!(
-            "A record can have at most {RECORD_BYTES} bytes of JSON; this one has {}.",
-            text.len()
-        );
+        let reason = format!("A record can have at most {RECORD_BYTES} bytes of JSON; this one has {}.", text.len());
         return Err(InvalidValue::new("", reason));
     }
-    Ok(Frozen {
-        bytes: text.into_bytes(),
-        values_at,
-    })
+    Ok(Frozen { bytes: text.into_bytes(), values_at })
 }
 
 /// Whether two items carry equal values; the order of members does not matter.
@@ -78,10 +64,7 @@ pub fn freeze(id: ClientMemoryId, created_at: &str, values: &str) -> Result<Froz
 pub fn same_values(one: &Frozen, other: &Frozen) -> bool {
     let (one, other) = (one.values(), other.values());
     one == other
-        || match (
-            serde_json::from_slice::<Value>(&one),
-            serde_json::from_slice::<Value>(&other),
-        ) {
+        || match (serde_json::from_slice::<Value>(&one), serde_json::from_slice::<Value>(&other)) {
             (Ok(one), Ok(other)) => one == other,
             _ => false,
         }
@@ -95,9 +78,7 @@ pub fn created_at(content: &Frozen) -> String {
         #[serde(rename = "createdAt")]
         created_at: String,
     }
-    serde_json::from_slice::<Made>(&content.bytes)
-        .map(|made| made.created_at)
-        .unwrap_or_default()
+    serde_json::from_slice::<Made>(&content.bytes).map(|made| made.created_at).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -110,11 +91,7 @@ mod tests {
 
     #[test]
     fn values_come_back_as_they_were() {
-        for values in [
-            r#"{}"#,
-            r#"{"title":"か\u3099","body":""}"#,
-            r#"{"createdAt":"2020","n":-0.0}"#,
-        ] {
+        for values in [r#"{}"#, r#"{"title":"か\u3099","body":""}"#, r#"{"createdAt":"2020","n":-0.0}"#] {
             let frozen = freeze(id(), "then", values).unwrap();
             assert_eq!(frozen.values(), values.as_bytes());
             let item: Value = serde_json::from_slice(&frozen.bytes).unwrap();
@@ -128,11 +105,9 @@ mod tests {
 
     #[test]
     fn names_are_not_values() {
-        for (values, path) in [
-            (r#"{"clientMemoryId":1}"#, "clientMemoryId"),
-            (r#"{"memory_id":1}"#, "memory_id"),
-            ("[]", ""),
-        ] {
+        for (values, path) in
+            [(r#"{"clientMemoryId":1}"#, "clientMemoryId"), (r#"{"memory_id":1}"#, "memory_id"), ("[]", "")]
+        {
             assert_eq!(freeze(id(), "then", values).unwrap_err().path, path);
         }
     }
@@ -142,9 +117,6 @@ mod tests {
         let one = freeze(id(), "then", r#"{"a":1,"b":[1,2]}"#).unwrap();
         let other = freeze(id(), "later", r#"{"b":[1,2],"a":1}"#).unwrap();
         assert!(same_values(&one, &other));
-        assert!(!same_values(
-            &one,
-            &freeze(id(), "then", r#"{"a":1,"b":[2,1]}"#).unwrap()
-        ));
+        assert!(!same_values(&one, &freeze(id(), "then", r#"{"a":1,"b":[2,1]}"#).unwrap()));
     }
 }

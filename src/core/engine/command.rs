@@ -41,12 +41,7 @@ struct Plan {
 
 impl Command {
     fn new(ticket: Ticket, kind: String, action: Action) -> Self {
-        Self {
-            ticket,
-            kind,
-            action,
-            plan: Plan::default(),
-        }
+        Self { ticket, kind, action, plan: Plan::default() }
     }
 
     pub(super) fn correct(ticket: Ticket, kind: String, id: ClientMemoryId, values: String) -> Self {
@@ -74,12 +69,9 @@ impl Command {
             Action::Correct(id, _) | Action::Retry(id) | Action::Discard(id) | Action::SaveAsNew(id, _) => {
                 Read::Get(self.kind.clone(), *id)
             }
-            Action::RetryAll(before) => Read::List(ListQuery {
-                kind: self.kind.clone(),
-                filter: Filter::Parked,
-                before: *before,
-                limit: PAGE,
-            }),
+            Action::RetryAll(before) => {
+                Read::List(ListQuery { kind: self.kind.clone(), filter: Filter::Parked, before: *before, limit: PAGE })
+            }
         }
     }
 
@@ -106,10 +98,7 @@ impl Engine {
             Ok(Found::Record(None)) => Err(CallError::NotFound),
             Ok(Found::Page(page)) => {
                 command.action = Action::RetryAll(page.records.last().map(|record| record.order));
-                Ok(Plan {
-                    more: page.more,
-                    ..page.records.into_iter().map(retry).collect()
-                })
+                Ok(Plan { more: page.more, ..page.records.into_iter().map(retry).collect() })
             }
             Ok(_) => Err(StoreError::Corrupt("an answer to another question".to_owned()).into()),
             Err(error) => Err(error.into()),
@@ -135,10 +124,7 @@ impl Engine {
                 self.command(Command::new(command.ticket, command.kind, action));
             }
             Ok(WriteOutcome::Fenced | WriteOutcome::Clash(_)) => {
-                self.reply(
-                    command.ticket,
-                    Err(StoreError::Corrupt("a plain write was fenced".to_owned()).into()),
-                );
+                self.reply(command.ticket, Err(StoreError::Corrupt("a plain write was fenced".to_owned()).into()));
             }
             Err(error) => self.reply(command.ticket, Err(error.into())),
         }
@@ -149,13 +135,7 @@ impl Engine {
             return self.finish(command, &[], now);
         }
         let changes = std::mem::take(&mut command.plan.changes);
-        self.write(
-            Write {
-                changes,
-                ..Write::default()
-            },
-            Purpose::Command(Box::new(command)),
-        );
+        self.write(Write { changes, ..Write::default() }, Purpose::Command(Box::new(command)));
     }
 
     fn finish(&mut self, command: Command, orders: &[u64], now: Time) {
@@ -168,10 +148,7 @@ impl Engine {
         if command.plan.more {
             self.command(Command::new(command.ticket, command.kind, command.action));
         } else {
-            let reply = command
-                .plan
-                .reply
-                .map_or(Reply::Done, |record| Reply::Record(Box::new(record)));
+            let reply = command.plan.reply.map_or(Reply::Done, |record| Reply::Record(Box::new(record)));
             self.reply(command.ticket, Ok(reply));
         }
     }
@@ -181,20 +158,14 @@ impl Plan {
     fn replace(record: Record, kind: EventKind) -> Self {
         Plan {
             changes: vec![Change::Replace(record.clone())],
-            reply: Some(Record {
-                revision: record.revision + 1,
-                ..record.clone()
-            }),
+            reply: Some(Record { revision: record.revision + 1, ..record.clone() }),
             happened: vec![(kind, record)],
             more: false,
         }
     }
 
     fn nothing(record: Record) -> Self {
-        Plan {
-            reply: Some(record),
-            ..Plan::default()
-        }
+        Plan { reply: Some(record), ..Plan::default() }
     }
 }
 
@@ -218,49 +189,22 @@ fn correct(record: Record, values: &str) -> Result<Plan, CallError> {
         .is_some_and(|parked| parked.cause.correctable());
     match record.pending {
         Some(pending) if correctable => {
-            let pending = Pending {
-                attempts: 0,
-                due: Time::ZERO,
-                parked: None,
-                ..pending
-            };
-            Ok(Plan::replace(
-                Record {
-                    content,
-                    pending: Some(pending),
-                    ..record
-                },
-                EventKind::Stored,
-            ))
+            let pending = Pending { attempts: 0, due: Time::ZERO, parked: None, ..pending };
+            Ok(Plan::replace(Record { content, pending: Some(pending), ..record }, EventKind::Stored))
         }
         _ if same_values(&record.content, &content) => Ok(Plan::nothing(record)),
-        _ => Err(CallError::NotPossible(
-            "only a create that the server refused as invalid can be corrected",
-        )),
+        _ => Err(CallError::NotPossible("only a create that the server refused as invalid can be corrected")),
     }
 }
 
 fn retry(record: Record) -> Plan {
     let refusable = |pending: &Pending| {
-        pending
-            .parked
-            .as_ref()
-            .is_none_or(|parked| parked.cause.choices().contains(&Choice::Retry))
+        pending.parked.as_ref().is_none_or(|parked| parked.cause.choices().contains(&Choice::Retry))
     };
     match record.pending.clone() {
         Some(pending) if refusable(&pending) && (pending.parked.is_some() || pending.due > Time::ZERO) => {
-            let pending = Pending {
-                due: Time::ZERO,
-                parked: None,
-                ..pending
-            };
-            Plan::replace(
-                Record {
-                    pending: Some(pending),
-                    ..record
-                },
-                EventKind::Stored,
-            )
+            let pending = Pending { due: Time::ZERO, parked: None, ..pending };
+            Plan::replace(Record { pending: Some(pending), ..record }, EventKind::Stored)
         }
         _ => Plan::default(),
     }
@@ -268,19 +212,10 @@ fn retry(record: Record) -> Plan {
 
 fn discard(record: Record) -> Result<Plan, CallError> {
     if record.pending.is_none() {
-        return Err(CallError::NotPossible(
-            "it is on the server already; only what is unsettled can be discarded",
-        ));
+        return Err(CallError::NotPossible("it is on the server already; only what is unsettled can be discarded"));
     }
-    let change = Change::Remove {
-        order: record.order,
-        revision: record.revision,
-    };
-    Ok(Plan {
-        changes: vec![change],
-        happened: vec![(EventKind::Discarded, record)],
-        ..Plan::default()
-    })
+    let change = Change::Remove { order: record.order, revision: record.revision };
+    Ok(Plan { changes: vec![change], happened: vec![(EventKind::Discarded, record)], ..Plan::default() })
 }
 
 fn save_as_new(record: &Record, new: ClientMemoryId, now: Time) -> Result<Plan, CallError> {
@@ -290,9 +225,7 @@ fn save_as_new(record: &Record, new: ClientMemoryId, now: Time) -> Result<Plan, 
         .and_then(|pending| pending.parked.as_ref())
         .is_some_and(|parked| parked.cause.choices().contains(&Choice::SaveAsNew));
     if !allowed {
-        return Err(CallError::NotPossible(
-            "only a record whose id has other content on the server is saved as new",
-        ));
+        return Err(CallError::NotPossible("only a record whose id has other content on the server is saved as new"));
     }
     let values = record.content.values();
     let values = std::str::from_utf8(&values).map_err(|_| StoreError::Corrupt("values".to_owned()))?;
@@ -306,22 +239,11 @@ fn save_as_new(record: &Record, new: ClientMemoryId, now: Time) -> Result<Plan, 
         server_revision: None,
         deleted: false,
         content: freeze(new, &made, values)?,
-        pending: Some(Pending {
-            key: new.into(),
-            attempts: 0,
-            due: Time::ZERO,
-            parked: None,
-        }),
+        pending: Some(Pending { key: new.into(), attempts: 0, due: Time::ZERO, parked: None }),
         kind: record.kind.clone(),
     };
     Ok(Plan {
-        changes: vec![
-            Change::Remove {
-                order: record.order,
-                revision: record.revision,
-            },
-            Change::Insert(fresh.clone()),
-        ],
+        changes: vec![Change::Remove { order: record.order, revision: record.revision }, Change::Insert(fresh.clone())],
         happened: vec![(EventKind::Discarded, record.clone()), (EventKind::Stored, fresh)],
         ..Plan::default()
     })

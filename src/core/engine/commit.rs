@@ -61,12 +61,7 @@ impl Engine {
             Ok(content) => content,
             Err(invalid) => return self.reply(ticket, Err(invalid.into())),
         };
-        let pending = Pending {
-            key: id.into(),
-            attempts: 0,
-            due: Time::ZERO,
-            parked: None,
-        };
+        let pending = Pending { key: id.into(), attempts: 0, due: Time::ZERO, parked: None };
         let record = Record {
             order: 0,
             revision: 0,
@@ -86,18 +81,9 @@ impl Engine {
             return;
         }
         let group = self.commits.take_group();
-        let changes = group
-            .iter()
-            .map(|member| Change::Insert(member.record.clone()))
-            .collect();
+        let changes = group.iter().map(|member| Change::Insert(member.record.clone())).collect();
         self.commits.writing = true;
-        self.write(
-            Write {
-                changes,
-                ..Write::default()
-            },
-            Purpose::Commit(group),
-        );
+        self.write(Write { changes, ..Write::default() }, Purpose::Commit(group));
     }
 
     pub(super) fn commit_written(

@@ -201,9 +201,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            signed_out_statuses: vec![401],
-        }
+        Self { signed_out_statuses: vec![401] }
     }
 }
 

@@ -30,10 +30,7 @@ impl Engine {
     /// The same, where the record no longer tells which attempt it was.
     pub(super) fn happened_at(&mut self, kind: EventKind, record: &Record, attempt: u32, at: Time) {
         // A settled create is known by its own name, which was its key.
-        let key = record
-            .pending
-            .as_ref()
-            .map_or_else(|| record.id.to_string(), |pending| pending.key.to_string());
+        let key = record.pending.as_ref().map_or_else(|| record.id.to_string(), |pending| pending.key.to_string());
         let key = Some(key);
         self.published.notes.push(Note {
             kind,
@@ -44,23 +41,11 @@ impl Engine {
             at: at.0,
         });
         let record = (kind != EventKind::Discarded).then(|| record.clone());
-        self.outputs.push_back(Output::Event(Box::new(Event {
-            kind,
-            record,
-            key,
-            attempt,
-            at,
-        })));
+        self.outputs.push_back(Output::Event(Box::new(Event { kind, record, key, attempt, at })));
     }
 
     pub(super) fn happened_to_none(&mut self, kind: EventKind, at: Time) {
-        self.outputs.push_back(Output::Event(Box::new(Event {
-            kind,
-            record: None,
-            key: None,
-            attempt: 0,
-            at,
-        })));
+        self.outputs.push_back(Output::Event(Box::new(Event { kind, record: None, key: None, attempt: 0, at })));
     }
 
     /// Another tab's events, with the records as they stand.
@@ -124,26 +109,13 @@ impl Engine {
             pending: self.meta.pending,
             parked: self.meta.parked,
             paused: self.sender.paused,
-            progress: self.sender.pass.map(|done| Progress {
-                done,
-                total: done.saturating_add(self.meta.pending),
-            }),
+            progress: self.sender.pass.map(|done| Progress { done, total: done.saturating_add(self.meta.pending) }),
             next_attempt_at: self.next_attempt(),
             last_synced_at: self.meta.queue.last_synced_at,
             trouble: self.sender.trouble,
-            sender: if self.sender.is_active() {
-                Sender::Here
-            } else {
-                Sender::Nobody
-            },
+            sender: if self.sender.is_active() { Sender::Here } else { Sender::Nobody },
         };
-        if let Some(Message::Sending {
-            sending,
-            progress,
-            paused,
-            next,
-            trouble,
-        }) = &self.published.remote
+        if let Some(Message::Sending { sending, progress, paused, next, trouble }) = &self.published.remote
             && !self.sender.is_active()
         {
             status.sender = Sender::OtherTab;

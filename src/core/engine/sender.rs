@@ -86,10 +86,7 @@ impl SenderState {
     }
 
     pub(super) fn take_syncs(&mut self) -> Vec<Ticket> {
-        std::mem::take(&mut self.syncs)
-            .into_iter()
-            .map(|(ticket, _)| ticket)
-            .collect()
+        std::mem::take(&mut self.syncs).into_iter().map(|(ticket, _)| ticket).collect()
     }
 
     pub(super) fn is_active(&self) -> bool {
@@ -120,11 +117,7 @@ impl SenderState {
             }
             _ => None,
         };
-        let syncs = if self.is_active() {
-            None
-        } else {
-            self.syncs.iter().map(|(_, until)| *until).min()
-        };
+        let syncs = if self.is_active() { None } else { self.syncs.iter().map(|(_, until)| *until).min() };
         [until, syncs].into_iter().flatten().min()
     }
 }
@@ -138,13 +131,7 @@ impl Engine {
     pub(super) fn claim(&mut self) {
         if self.closing.is_none() {
             self.sender.role = Role::Claiming;
-            self.write(
-                Write {
-                    claim: true,
-                    ..Write::default()
-                },
-                Purpose::Claim,
-            );
+            self.write(Write { claim: true, ..Write::default() }, Purpose::Claim);
         }
     }
 
@@ -230,15 +217,7 @@ impl Engine {
         } else if self.sender.dirty {
             self.sender.busy = true;
             let (max_items, max_bytes) = (self.sender.sizer.items(), self.sender.sizer.bytes());
-            self.read(
-                Read::Due(DueQuery {
-                    now,
-                    horizon: now + BACKOFF_CAP,
-                    max_items,
-                    max_bytes,
-                }),
-                Purpose::Due,
-            );
+            self.read(Read::Due(DueQuery { now, horizon: now + BACKOFF_CAP, max_items, max_bytes }), Purpose::Due);
         } else if !self.sender.suspects.is_empty() {
             // Nothing else is left that could tell whether the endpoint or the operation is at fault.
             self.look_at_suspects();
@@ -289,10 +268,7 @@ impl Engine {
         records.retain(Record::waits_to_be_sent);
         records.sort_by_key(|record| orders.iter().position(|order| *order == record.order));
         if !records.is_empty() {
-            self.mark(Chunk {
-                records,
-                depth: Some(depth),
-            });
+            self.mark(Chunk { records, depth: Some(depth) });
         }
     }
 

@@ -42,11 +42,7 @@ impl Item {
     /// The record as it shall be, and what that means to people.
     fn outcome(&self) -> Option<(Record, Option<EventKind>)> {
         match &self.decided {
-            Decided::Reconciled(Decision::Acknowledge {
-                server_id,
-                revision,
-                deleted,
-            }) => {
+            Decided::Reconciled(Decision::Acknowledge { server_id, revision, deleted }) => {
                 let after = acknowledged(&self.record, server_id.clone(), *revision, *deleted);
                 Some((after, Some(EventKind::Synced)))
             }
@@ -59,42 +55,22 @@ impl Item {
     }
 
     fn parked(&self, parked: &Parked) -> Option<Record> {
-        let pending = Pending {
-            parked: Some(parked.clone()),
-            ..self.record.pending.clone()?
-        };
-        Some(Record {
-            pending: Some(pending),
-            ..self.record.clone()
-        })
+        let pending = Pending { parked: Some(parked.clone()), ..self.record.pending.clone()? };
+        Some(Record { pending: Some(pending), ..self.record.clone() })
     }
 
     fn waiting(&self, until: Time) -> Option<Record> {
-        let pending = Pending {
-            due: until,
-            ..self.record.pending.clone()?
-        };
-        Some(Record {
-            pending: Some(pending),
-            ..self.record.clone()
-        })
+        let pending = Pending { due: until, ..self.record.pending.clone()? };
+        Some(Record { pending: Some(pending), ..self.record.clone() })
     }
 }
 
 impl Settlement {
     pub(super) fn write(&self, generation: u64, queue: QueueState) -> Write {
-        let changes: Vec<Change> = self
-            .items
-            .iter()
-            .filter_map(Item::outcome)
-            .map(|(record, _)| Change::Replace(record))
-            .collect();
+        let changes: Vec<Change> =
+            self.items.iter().filter_map(Item::outcome).map(|(record, _)| Change::Replace(record)).collect();
         Write {
-            durability: if changes.is_empty() {
-                Durability::Relaxed
-            } else {
-                Durability::Strict
-            },
+            durability: if changes.is_empty() { Durability::Relaxed } else { Durability::Strict },
             fence: Some(generation),
             changes,
             queue: Some(queue),
@@ -152,18 +128,12 @@ impl Engine {
         self.sender.evidence |= chunk.depth.is_some();
         self.sender.sizer.answered();
         self.sender.trouble = None;
-        let last_synced_at = if decisions
-            .iter()
-            .any(|decision| matches!(decision, Decision::Acknowledge { .. }))
-        {
+        let last_synced_at = if decisions.iter().any(|decision| matches!(decision, Decision::Acknowledge { .. })) {
             Some(now)
         } else {
             self.meta.queue.last_synced_at
         };
-        self.meta.queue = QueueState {
-            last_synced_at,
-            ..QueueState::default()
-        };
+        self.meta.queue = QueueState { last_synced_at, ..QueueState::default() };
         let mut settlement = Settlement::default();
         for (record, decision) in chunk.records.into_iter().zip(decisions) {
             self.sender.silent_alone.remove(&record.order);
@@ -205,10 +175,7 @@ impl Engine {
             .silent_alone
             .entry(record.order)
             .and_modify(|silent| silent.times += 1)
-            .or_insert(SilentAlone {
-                times: 1,
-                passed_before: passed,
-            });
+            .or_insert(SilentAlone { times: 1, passed_before: passed });
         if noted.times >= SILENT_ALONE_BEFORE_PARKED && passed > noted.passed_before {
             self.sender.silent_alone.remove(&record.order);
             let detail = "The server gives no answer to this one, while it answers to others.".to_owned();
@@ -250,26 +217,17 @@ impl Engine {
         if self.sender.evidence {
             decided = Decided::Park(accused(suspicion));
         } else {
-            self.sender.suspects.push(Suspect {
-                order: record.order,
-                suspicion: suspicion.clone(),
-            });
+            self.sender.suspects.push(Suspect { order: record.order, suspicion: suspicion.clone() });
             if self.sender.suspects.len() >= ALONE_BEFORE_ENDPOINT {
                 self.blame_the_endpoint();
             }
         }
-        self.settle(Settlement {
-            items: vec![Item::new(record.clone(), decided)],
-        });
+        self.settle(Settlement { items: vec![Item::new(record.clone(), decided)] });
     }
 
     /// Several failed alone and nothing passed: no operation pays for that.
     fn blame_the_endpoint(&mut self) {
-        let refused = self
-            .sender
-            .suspects
-            .iter()
-            .any(|suspect| matches!(suspect.suspicion, Suspicion::Refused(_)));
+        let refused = self.sender.suspects.iter().any(|suspect| matches!(suspect.suspicion, Suspicion::Refused(_)));
         if refused {
             self.sender.paused = Some(Pause::Endpoint);
         }
@@ -282,9 +240,7 @@ impl Engine {
         let mut settlement = Settlement::default();
         for record in records.into_iter().filter(Record::waits_to_be_sent) {
             if let Some(suspect) = suspects.iter().find(|suspect| suspect.order == record.order) {
-                settlement
-                    .items
-                    .push(Item::new(record, Decided::Park(accused(&suspect.suspicion))));
+                settlement.items.push(Item::new(record, Decided::Park(accused(&suspect.suspicion))));
             }
         }
         if !settlement.items.is_empty() {
@@ -340,10 +296,7 @@ impl Engine {
     }
 
     fn own_backoff(&mut self, record: &Record) -> Millis {
-        backoff(
-            record.pending.as_ref().map_or(1, |pending| pending.attempts),
-            &mut self.random,
-        )
+        backoff(record.pending.as_ref().map_or(1, |pending| pending.attempts), &mut self.random)
     }
 }
 
@@ -365,12 +318,5 @@ fn accused(suspicion: &Suspicion) -> Parked {
 }
 
 fn unanswerable(code: &str, detail: String, status: Option<u16>) -> Parked {
-    Parked {
-        cause: Cause::Unanswerable,
-        code: code.to_owned(),
-        detail,
-        field: None,
-        status,
-        server: None,
-    }
+    Parked { cause: Cause::Unanswerable, code: code.to_owned(), detail, field: None, status, server: None }
 }
