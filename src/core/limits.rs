@@ -36,6 +36,8 @@ pub const ONLINE_GAP: Millis = Millis(5_000);
 
 /// How many operations refused alone, with no success between, show that the endpoint is at fault.
 pub const ALONE_BEFORE_ENDPOINT: usize = 3;
+/// How long an operation that was refused alone stays out of the way until there is evidence.
+pub const SUSPECT_PAUSE: Millis = Millis(60_000);
 /// How often an operation alone must get no answer, while others pass, until it is parked.
 pub const SILENT_ALONE_BEFORE_PARKED: u32 = 5;
 /// The most bytes of a refusal's body that are kept for the person.

@@ -16,7 +16,7 @@ use crate::core::event::{EventKind, Message, Pause};
 use crate::core::limits::{BACKOFF_CAP, FENCED_PAUSE, ONLINE_GAP, OTHER_TAB_PASS, STORE_PAUSE};
 use crate::core::operation::Record;
 use crate::core::retry::{clamp, deadline};
-use crate::core::time::{Millis, Time};
+use crate::core::time::Time;
 use crate::port::{Change, Delivery, Due, DueQuery, Durability, HttpRequest, Method, StoreError, Write, WriteOutcome};
 use crate::wire::{capabilities, sync};
 
@@ -246,6 +246,10 @@ impl Engine {
         if due.records.is_empty() {
             return;
         }
+        if self.must_not_send() {
+            self.sender.dirty = true;
+            return;
+        }
         let all = due.records.len();
         let records = self.keep_apart(due.records);
         self.sender.dirty |= records.len() < all;
@@ -267,9 +271,15 @@ impl Engine {
         self.sender.busy = false;
         records.retain(Record::waits_to_be_sent);
         records.sort_by_key(|record| orders.iter().position(|order| *order == record.order));
-        if !records.is_empty() {
+        if self.must_not_send() {
+            self.sender.bisection.put_back(depth, orders.to_vec());
+        } else if !records.is_empty() {
             self.mark(Chunk { records, depth: Some(depth) });
         }
+    }
+
+    fn must_not_send(&self) -> bool {
+        self.closing.is_some() || self.sender.paused.is_some()
     }
 
     pub(super) fn part_lost(&mut self, depth: u32, orders: Vec<u64>, now: Time) {
@@ -307,10 +317,8 @@ impl Engine {
 
     pub(super) fn marked(&mut self, mut chunk: Chunk, outcome: &Result<WriteOutcome, StoreError>, now: Time) {
         self.sender.busy = false;
-        if self.closing.is_some() {
-            return;
-        }
         match outcome {
+            Ok(WriteOutcome::Done(_)) if self.must_not_send() => self.take_again(&chunk),
             Ok(WriteOutcome::Done(_)) => {
                 for record in &mut chunk.records {
                     record.revision += 1;
@@ -423,10 +431,5 @@ impl Engine {
         self.sender.busy = true;
         let write = settlement.write(generation, self.meta.queue.clone());
         self.write(write, Purpose::Settle(Box::new(settlement)));
-    }
-
-    /// How long an operation stays out of the way while it is suspected.
-    pub(super) fn suspect_pause() -> Millis {
-        Millis(60_000)
     }
 }

@@ -4,9 +4,9 @@
 use super::sender::{Chunk, SilentAlone, Suspect};
 use super::{Engine, Output};
 use crate::core::answer::{Refusal, Trouble, Verdict, classify};
-use crate::core::chunk::Suspicion;
+use crate::core::chunk::{Bisection, Suspicion};
 use crate::core::event::{EventKind, Pause};
-use crate::core::limits::{ALONE_BEFORE_ENDPOINT, SILENT_ALONE_BEFORE_PARKED};
+use crate::core::limits::{ALONE_BEFORE_ENDPOINT, SILENT_ALONE_BEFORE_PARKED, SUSPECT_PAUSE};
 use crate::core::operation::{Cause, Parked, Pending, Record};
 use crate::core::reconcile::{Decision, acknowledged, identity_mismatch, reconcile};
 use crate::core::retry::{backoff, postpone};
@@ -156,6 +156,8 @@ impl Engine {
                 self.happened(EventKind::AnswerLost, record, now);
             }
             self.sender.sizer.silent(chunk.records.len());
+            // Its parts may be too large for this line; a new search begins when there is an answer again.
+            self.sender.bisection = Bisection::default();
             if let [record] = chunk.records.as_slice() {
                 let decided = self.silent_alone(record, trouble, now);
                 settlement.items.push(Item::new(record.clone(), decided));
@@ -163,7 +165,10 @@ impl Engine {
                 return self.settle(settlement);
             }
         }
-        self.take_again(chunk);
+        if !trouble.answer_lost() {
+            self.take_again(chunk);
+        }
+        self.sender.something_may_be_due();
         self.settle(settlement);
     }
 
@@ -213,10 +218,10 @@ impl Engine {
             self.sender.bisection.split(chunk.depth.unwrap_or(0), &orders);
             return self.settle(Settlement::default());
         };
-        let mut decided = Decided::Wait(now + Self::suspect_pause());
+        let mut decided = Decided::Wait(now + self.suspect_pause(record, suspicion));
         if self.sender.evidence {
             decided = Decided::Park(accused(suspicion));
-        } else {
+        } else if !self.sender.suspects.iter().any(|suspect| suspect.order == record.order) {
             self.sender.suspects.push(Suspect { order: record.order, suspicion: suspicion.clone() });
             if self.sender.suspects.len() >= ALONE_BEFORE_ENDPOINT {
                 self.blame_the_endpoint();
@@ -232,7 +237,7 @@ impl Engine {
             self.sender.paused = Some(Pause::Endpoint);
         }
         self.sender.suspects.clear();
-        self.sender.bisection = crate::core::chunk::Bisection::default();
+        self.sender.bisection = Bisection::default();
     }
 
     pub(super) fn park_suspects(&mut self, suspects: &[Suspect], records: Vec<Record>) {
@@ -292,6 +297,15 @@ impl Engine {
                 let attempt = item.record.pending.as_ref().map_or(0, |pending| pending.attempts);
                 self.happened_at(kind, &after, attempt, now);
             }
+        }
+    }
+
+    /// How long an operation stays out of the way while it is suspected: what failed may soon pass, what was refused waits
+    /// for evidence.
+    fn suspect_pause(&mut self, record: &Record, suspicion: &Suspicion) -> Millis {
+        match suspicion {
+            Suspicion::Failed => self.own_backoff(record),
+            Suspicion::Refused(_) => SUSPECT_PAUSE,
         }
     }
 
