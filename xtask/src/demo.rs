@@ -31,8 +31,8 @@ Usage: cargo xtask demo [--port N] [--no-open]
   --port N    Where the page is served; 8080, or the next free port after it, when left out
   --no-open   Do not open the browser
 
-Installs what is missing (the wasm target). Needs neither Node nor wasm-pack. Ctrl+C stops it. Its memories are kept in
-memory only: each start begins with an empty server.";
+Installs what is missing (the wasm target). Needs neither Node nor wasm-pack. Ctrl+C stops it. Its rows are kept
+in target/xtask/demo.sqlite; delete that file to begin anew.";
 
 const FIRST_PORT: u16 = 8080;
 const PORTS_TRIED: u16 = 100;
@@ -65,9 +65,7 @@ pub(crate) fn run(mut arguments: lexopt::Parser) -> Result<bool> {
 
     let steps = Steps::new("demo", 4);
     steps.run("checking the tools", |_| setup::rust())?;
-    steps.run("building the client core", |log| {
-        package::build(log, package::Kind::Demo)
-    })?;
+    steps.run("building the client core", |log| package::build(log, package::Kind::Demo))?;
     let server = steps.run("building the server", build_server)?;
     let (mut child, url) = steps.run("starting the server", |_| start(server, asked))?;
 
@@ -93,34 +91,17 @@ fn start(server: PathBuf, asked: Option<u16>) -> Result<(Child, String)> {
     let port = free_port(asked)?;
     let mut command = Command::new(server);
     command.current_dir(project::root()).stdin(Stdio::null());
-    command.args([
-        "--demo",
-        "--listen",
-        &format!("127.0.0.1:{port}"),
-        "--www",
-        "www",
-        "--pkg",
-        "pkg",
-    ]);
-    let mut child = command
-        .spawn()
-        .with_context(|| format!("`{}` could not be started", process::shown(&command)))?;
+    command.args(["--demo", "--listen", &format!("127.0.0.1:{port}"), "--www", "www", "--pkg", "pkg"]);
+    let mut child = command.spawn().with_context(|| format!("`{}` could not be started", process::shown(&command)))?;
     SERVING.store(true, Ordering::SeqCst);
     let started = Instant::now();
     while !answers(port) {
         if let Some(status) = child.try_wait()? {
-            bail!(
-                "the server ended while starting ({status}): `{}`",
-                process::shown(&command)
-            );
+            bail!("the server ended while starting ({status}): `{}`", process::shown(&command));
         }
         if started.elapsed() > START_DEADLINE {
             child.kill()?;
-            bail!(
-                "the server did not answer within {} s: `{}`",
-                START_DEADLINE.as_secs(),
-                process::shown(&command)
-            );
+            bail!("the server did not answer within {} s: `{}`", START_DEADLINE.as_secs(), process::shown(&command));
         }
         thread::sleep(Duration::from_millis(50));
     }
@@ -146,10 +127,7 @@ fn wait(child: &mut Child, stopped: &AtomicBool) -> Result<bool> {
 
 /// In a terminal the server got the same Ctrl+C; elsewhere the signal reached only us.
 fn stop(child: &mut Child) -> Result<()> {
-    let _ = Command::new("kill")
-        .arg(child.id().to_string())
-        .stderr(Stdio::null())
-        .status();
+    let _ = Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status();
     let asked = Instant::now();
     while asked.elapsed() < STOP_DEADLINE {
         if child.try_wait()?.is_some() {
@@ -196,10 +174,5 @@ fn show(url: &str) {
     {
         return;
     }
-    let _ = Command::new(program)
-        .arg(url)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    let _ = Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
 }

@@ -71,24 +71,11 @@ fn run() -> Result<bool> {
 
 fn simulate(mut arguments: lexopt::Parser) -> Result<bool> {
     let passed_on: Vec<_> = arguments.raw_args()?.collect();
-    if passed_on
-        .iter()
-        .any(|argument| argument == "--help" || argument == "-h")
-    {
+    if passed_on.iter().any(|argument| argument == "--help" || argument == "-h") {
         println!("{SIMULATE_HELP}\n");
     }
     let mut command = project::cargo();
-    command
-        .args([
-            "run",
-            "--quiet",
-            "--profile",
-            "native",
-            "--package",
-            "warifu-simulation",
-            "--",
-        ])
-        .args(passed_on);
+    command.args(["run", "--quiet", "--profile", "native", "--package", "warifu-simulation", "--"]).args(passed_on);
     Ok(command.status()?.success())
 }
 
@@ -106,18 +93,13 @@ fn screenshots(mut arguments: lexopt::Parser) -> Result<bool> {
         setup::rust()?;
         setup::browser()
     })?;
-    steps.run("building the client core", |log| {
-        package::build(log, package::Kind::Demo)
-    })?;
+    steps.run("building the client core", |log| package::build(log, package::Kind::Demo))?;
     steps.run("taking the pictures", |log| {
         let mut command = project::cargo();
         command.args(["run", "--package", "warifu-end-to-end", "--bin", "screenshots", "--"]);
         command.arg(project::target().join("screenshots"));
         process::run(&mut command, log)
     })?;
-    println!(
-        "The pictures are in {}",
-        project::target().join("screenshots").display()
-    );
+    println!("The pictures are in {}", project::target().join("screenshots").display());
     Ok(true)
 }

@@ -73,15 +73,7 @@ pub(crate) fn run(mut arguments: lexopt::Parser) -> Result<bool> {
 /// Makes `pkg/` complete. Does nothing that was done before for the same core.
 pub(crate) fn build(log: &Log, kind: Kind) -> Result<()> {
     let mut cargo = project::cargo();
-    cargo.args([
-        "build",
-        "--package",
-        "warifu",
-        "--lib",
-        "--release",
-        "--target",
-        "wasm32-unknown-unknown",
-    ]);
+    cargo.args(["build", "--package", "warifu", "--lib", "--release", "--target", "wasm32-unknown-unknown"]);
     process::run(&mut cargo, log)?;
     let mut cargo = project::cargo();
     cargo.args(["build", "--package", "warifu-bindgen", "--bin", "warifu-bindgen"]);
@@ -104,12 +96,7 @@ pub(crate) fn build(log: &Log, kind: Kind) -> Result<()> {
 /// The sizes of what is published.
 pub(crate) fn sizes() -> Result<String> {
     let folder = project::root().join("pkg");
-    let files = [
-        "generated/warifu_bg.wasm",
-        "generated/wasm.js",
-        "generated/warifu_bindgen.js",
-        "index.js",
-    ];
+    let files = ["generated/warifu_bg.wasm", "generated/wasm.js", "generated/warifu_bindgen.js", "index.js"];
     let present = files.iter().map(|file| folder.join(file)).filter(|file| file.is_file());
     let made = bindgen().arg("sizes").args(present).output()?;
     Ok(String::from_utf8_lossy(&made.stdout).into_owned())
@@ -139,20 +126,10 @@ fn optimize(log: &Log, module: &Path) -> Result<()> {
     if !tool.is_file() || fs::read(home.join("package-lock.json")).is_ok_and(|old| old != lock) {
         fs::copy(pinned.join("package.json"), home.join("package.json"))?;
         fs::write(home.join("package-lock.json"), lock)?;
-        process::run(
-            Command::new("npm")
-                .args(["ci", "--no-audit", "--no-fund"])
-                .current_dir(&home),
-            log,
-        )?;
+        process::run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&home), log)?;
     }
     let mut node = Command::new("node");
-    node.arg(tool)
-        .arg("-Oz")
-        .args(FEATURES)
-        .arg(module)
-        .arg("-o")
-        .arg(module);
+    node.arg(tool).arg("-Oz").args(FEATURES).arg(module).arg("-o").arg(module);
     process::run(&mut node, log)
 }
 
@@ -164,9 +141,7 @@ fn bindgen() -> Command {
 
 fn stamp(wasm: &Path, kind: Kind) -> Result<String> {
     let mut hasher = DefaultHasher::new();
-    fs::read(wasm)
-        .with_context(|| format!("reading {}", wasm.display()))?
-        .hash(&mut hasher);
+    fs::read(wasm).with_context(|| format!("reading {}", wasm.display()))?.hash(&mut hasher);
     fs::read(project::root().join("Cargo.lock"))?.hash(&mut hasher);
     fs::read(bindgen().get_program())?.hash(&mut hasher);
     kind.hash(&mut hasher);
@@ -194,10 +169,7 @@ fn write_manifest() -> Result<()> {
 
 fn copy_licences() -> Result<()> {
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        write_if_changed(
-            &project::root().join("pkg").join(licence),
-            &fs::read(project::root().join(licence))?,
-        )?;
+        write_if_changed(&project::root().join("pkg").join(licence), &fs::read(project::root().join(licence))?)?;
     }
     Ok(())
 }

@@ -35,16 +35,8 @@ impl Log {
             fs::create_dir_all(folder)?;
         }
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path)?;
-        let state = State {
-            file,
-            last: String::new(),
-            all: Vec::new(),
-            notes: Vec::new(),
-        };
-        Ok(Self {
-            path,
-            state: Arc::new(Mutex::new(state)),
-        })
+        let state = State { file, last: String::new(), all: Vec::new(), notes: Vec::new() };
+        Ok(Self { path, state: Arc::new(Mutex::new(state)) })
     }
 
     pub(crate) fn line(&self, line: &str) {
@@ -67,11 +59,7 @@ impl Log {
 
     /// Something that a person should see although all went well.
     pub(crate) fn note(&self, line: &str) {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .notes
-            .push(line.to_owned());
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).notes.push(line.to_owned());
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
@@ -91,17 +79,10 @@ impl Log {
 /// Runs a program to its end. Its output goes to the log; failing is an error that names the command.
 pub(crate) fn run(command: &mut Command, log: &Log) -> Result<()> {
     log.line(&format!("$ {}", shown(command)));
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .with_context(|| format!("`{}` could not be started", shown(command)))?;
-    let readers = [
-        child.stdout.take().map(|pipe| follow(pipe, log)),
-        child.stderr.take().map(|pipe| follow(pipe, log)),
-    ];
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("`{}` could not be started", shown(command)))?;
+    let readers =
+        [child.stdout.take().map(|pipe| follow(pipe, log)), child.stderr.take().map(|pipe| follow(pipe, log))];
     let status = child.wait()?;
     for reader in readers.into_iter().flatten() {
         let _ = reader.join();
@@ -114,15 +95,8 @@ pub(crate) fn run(command: &mut Command, log: &Log) -> Result<()> {
 
 /// What a program prints, or `None` if it is missing or fails.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> Option<String> {
-    let made = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    made.status
-        .success()
-        .then(|| String::from_utf8_lossy(&made.stdout).trim().to_owned())
+    let made = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    made.status.success().then(|| String::from_utf8_lossy(&made.stdout).trim().to_owned())
 }
 
 /// A command as one would type it.

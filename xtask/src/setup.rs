@@ -17,11 +17,7 @@ pub(crate) fn rust() -> Result<()> {
     if library.is_some_and(|folder| fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some())) {
         return Ok(());
     }
-    install(
-        "rustup",
-        &["target", "add", WASM],
-        "Rust's standard library for WebAssembly",
-    )
+    install("rustup", &["target", "add", WASM], "Rust's standard library for WebAssembly")
 }
 
 /// rustfmt and clippy.
@@ -37,9 +33,7 @@ pub(crate) fn lints() -> Result<()> {
 /// Node and npm; only the tests and the release package need them.
 pub(crate) fn node() -> Result<()> {
     let version = process::output("node", &["--version"]);
-    let major = version
-        .as_deref()
-        .and_then(|text| text.trim_start_matches('v').split('.').next()?.parse::<u32>().ok());
+    let major = version.as_deref().and_then(|text| text.trim_start_matches('v').split('.').next()?.parse::<u32>().ok());
     match major {
         Some(20..) if process::output("npm", &["--version"]).is_some() => Ok(()),
         Some(20..) => bail!("npm is missing. On Debian: apt-get install npm"),
@@ -68,9 +62,7 @@ pub(crate) fn browser() -> Result<()> {
     let log = Log::create(project::work("logs").join("apt.log"))?;
     let installed = process::run(Command::new("apt-get").args(["update"]), &log).and_then(|()| {
         let mut command = Command::new("apt-get");
-        command
-            .args(["install", "--yes", "--no-install-recommends"])
-            .args(packages);
+        command.args(["install", "--yes", "--no-install-recommends"]).args(packages);
         process::run(command.env("DEBIAN_FRONTEND", "noninteractive"), &log)
     });
     installed.with_context(|| log.tail())
@@ -100,12 +92,7 @@ fn named(variable: &str) -> Option<PathBuf> {
 fn found(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    names.iter().find_map(|name| {
-        folders
-            .iter()
-            .map(|folder| folder.join(name))
-            .find(|file| file.is_file())
-    })
+    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
 }
 
 fn install(program: &str, arguments: &[&str], what: &str) -> Result<()> {

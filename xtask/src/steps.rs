@@ -23,11 +23,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     pub(crate) fn new(name: &'static str, total: usize) -> Self {
-        Self {
-            name,
-            total,
-            done: Cell::new(0),
-        }
+        Self { name, total, done: Cell::new(0) }
     }
 
     /// Does one step, showing that it is alive; when it fails, what its programs printed is shown.
@@ -57,11 +53,7 @@ pub(crate) fn watched<T>(head: &str, log: &Log, work: impl FnOnce() -> T) -> (T,
         let (head, log) = (head.to_owned(), log.clone());
         move || {
             let terminal = stdout().is_terminal();
-            let pause = if terminal {
-                Duration::from_millis(200)
-            } else {
-                HEARTBEAT
-            };
+            let pause = if terminal { Duration::from_millis(200) } else { HEARTBEAT };
             if !terminal {
                 println!("{head}");
             }

@@ -60,54 +60,24 @@ struct Verdict {
 }
 
 const STEPS: [Step; 9] = [
-    Step {
-        name: "fmt",
-        about: "formatting",
-        needs: &[Need::Lints],
-        run: fmt,
-    },
-    Step {
-        name: "clippy",
-        about: "lints, native and wasm",
-        needs: &[Need::Lints, Need::Wasm],
-        run: clippy,
-    },
+    Step { name: "fmt", about: "formatting", needs: &[Need::Lints], run: fmt },
+    Step { name: "clippy", about: "lints, native and wasm", needs: &[Need::Lints, Need::Wasm], run: clippy },
     Step {
         name: "native",
         about: "native tests: core, contract of the stores, server, planted bugs",
         needs: &[],
         run: native,
     },
-    Step {
-        name: "simulation",
-        about: "seeded simulation",
-        needs: &[],
-        run: simulation,
-    },
-    Step {
-        name: "wasm",
-        about: "the test runner and the tests for the browser",
-        needs: &[Need::Wasm],
-        run: wasm,
-    },
+    Step { name: "simulation", about: "seeded simulation", needs: &[], run: simulation },
+    Step { name: "wasm", about: "the test runner and the tests for the browser", needs: &[Need::Wasm], run: wasm },
     Step {
         name: "browser",
         about: "the adapters in a real browser",
         needs: &[Need::Wasm, Need::Browser],
         run: browser,
     },
-    Step {
-        name: "pkg",
-        about: "the npm package",
-        needs: &[Need::Wasm, Need::Node],
-        run: pkg,
-    },
-    Step {
-        name: "packaging",
-        about: "types, Node and bundlers",
-        needs: &[Need::Wasm, Need::Node],
-        run: packaging,
-    },
+    Step { name: "pkg", about: "the npm package", needs: &[Need::Wasm, Need::Node], run: pkg },
+    Step { name: "packaging", about: "types, Node and bundlers", needs: &[Need::Wasm, Need::Node], run: packaging },
     Step {
         name: "end_to_end",
         about: "a real browser against the real server",
@@ -122,9 +92,7 @@ pub(crate) fn run(mut arguments: lexopt::Parser) -> Result<bool> {
         match argument {
             Short('h') | Long("help") => {
                 println!("{HELP}\nSteps:");
-                STEPS
-                    .iter()
-                    .for_each(|step| println!("  {:<12} {}", step.name, step.about));
+                STEPS.iter().for_each(|step| println!("  {:<12} {}", step.name, step.about));
                 return Ok(true);
             }
             Long("long") => options.long = true,
@@ -158,10 +126,7 @@ fn choose(options: &Options) -> Result<Vec<&'static Step>> {
 
 fn set_up(chosen: &[&Step]) -> Result<()> {
     let needed = |need| chosen.iter().any(|step| step.needs.contains(&need));
-    for need in [Need::Wasm, Need::Lints, Need::Node, Need::Browser]
-        .into_iter()
-        .filter(|need| needed(*need))
-    {
+    for need in [Need::Wasm, Need::Lints, Need::Node, Need::Browser].into_iter().filter(|need| needed(*need)) {
         match need {
             Need::Wasm => setup::rust(),
             Need::Lints => setup::lints(),
@@ -178,24 +143,9 @@ fn judge(step: &Step, options: &Options, head: &str) -> Result<Verdict> {
     let (passed, failed) = count(&log.lines());
     let verdict = match &result {
         // A step without tests of its own, such as a lint, is one check.
-        Ok(()) if passed == 0 => Verdict {
-            name: step.name,
-            time,
-            passed: 1,
-            failed: 0,
-        },
-        Ok(()) => Verdict {
-            name: step.name,
-            time,
-            passed,
-            failed,
-        },
-        Err(_) => Verdict {
-            name: step.name,
-            time,
-            passed,
-            failed: failed.max(1),
-        },
+        Ok(()) if passed == 0 => Verdict { name: step.name, time, passed: 1, failed: 0 },
+        Ok(()) => Verdict { name: step.name, time, passed, failed },
+        Err(_) => Verdict { name: step.name, time, passed, failed: failed.max(1) },
     };
     match result {
         Ok(()) => {
@@ -204,29 +154,17 @@ fn judge(step: &Step, options: &Options, head: &str) -> Result<Verdict> {
         }
         Err(error) => {
             steps::finish(&format!("{head} FAILED after {}", steps::seconds(time)));
-            println!(
-                "{}\n\n{error:#}\nThis step alone: cargo xtask test --only {}\n",
-                log.tail(),
-                step.name
-            );
+            println!("{}\n\n{error:#}\nThis step alone: cargo xtask test --only {}\n", log.tail(), step.name);
         }
     }
     Ok(verdict)
 }
 
 fn summary(verdicts: &[Verdict], time: Duration) -> bool {
-    let (passed, failed) = verdicts
-        .iter()
-        .fold((0, 0), |sum, one| (sum.0 + one.passed, sum.1 + one.failed));
+    let (passed, failed) = verdicts.iter().fold((0, 0), |sum, one| (sum.0 + one.passed, sum.1 + one.failed));
     println!("\n{:<12} {:>14} {:>8} {:>8}", "step", "time", "passed", "failed");
     for one in verdicts {
-        println!(
-            "{:<12} {:>14} {:>8} {:>8}",
-            one.name,
-            steps::seconds(one.time),
-            one.passed,
-            one.failed
-        );
+        println!("{:<12} {:>14} {:>8} {:>8}", one.name, steps::seconds(one.time), one.passed, one.failed);
     }
     println!("{:<12} {:>14}", "all", steps::seconds(time));
     for one in verdicts.iter().filter(|one| one.failed > 0) {
@@ -254,11 +192,7 @@ fn count(lines: &[String]) -> (usize, usize) {
 
 fn number_before(text: &str, word: &str) -> usize {
     let before = text.split(word).next().unwrap_or_default();
-    before
-        .rsplit(' ')
-        .next()
-        .and_then(|figure| figure.parse().ok())
-        .unwrap_or(0)
+    before.rsplit(' ').next().and_then(|figure| figure.parse().ok()).unwrap_or(0)
 }
 
 fn fmt(_: &Options, log: &Log) -> Result<()> {
@@ -269,44 +203,20 @@ fn clippy(_: &Options, log: &Log) -> Result<()> {
     let native = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     process::run(project::cargo().args(native), log)?;
     let mut wasm = project::cargo();
-    wasm.args([
-        "clippy",
-        "--package",
-        "warifu",
-        "--lib",
-        "--test",
-        "browser",
-        "--target",
-        "wasm32-unknown-unknown",
-    ]);
+    wasm.args(["clippy", "--package", "warifu", "--lib", "--test", "browser", "--target", "wasm32-unknown-unknown"]);
     process::run(wasm.args(["--", "-D", "warnings"]), log)
 }
 
 fn native(options: &Options, log: &Log) -> Result<()> {
     let mut cargo = project::cargo();
-    cargo.args([
-        "test",
-        "--workspace",
-        "--exclude",
-        "warifu-end-to-end",
-        "--no-fail-fast",
-    ]);
+    cargo.args(["test", "--workspace", "--exclude", "warifu-end-to-end", "--no-fail-fast"]);
     process::run(cargo.arg("--").args(&options.filter), log)
 }
 
 fn simulation(options: &Options, log: &Log) -> Result<()> {
     let seeds = if options.long { SEEDS_LONG } else { SEEDS };
     let mut cargo = project::cargo();
-    cargo.args([
-        "run",
-        "--profile",
-        "native",
-        "--package",
-        "warifu-simulation",
-        "--",
-        "--seeds",
-        seeds,
-    ]);
+    cargo.args(["run", "--profile", "native", "--package", "warifu-simulation", "--", "--seeds", seeds]);
     process::run(&mut cargo, log)?;
     log.note(&log.last());
     Ok(())
@@ -315,38 +225,16 @@ fn simulation(options: &Options, log: &Log) -> Result<()> {
 fn wasm(_: &Options, log: &Log) -> Result<()> {
     setup::test_runner(log)?;
     let mut cargo = project::cargo();
-    cargo.args([
-        "test",
-        "--package",
-        "warifu",
-        "--test",
-        "browser",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--no-run",
-    ]);
+    cargo.args(["test", "--package", "warifu", "--test", "browser", "--target", "wasm32-unknown-unknown", "--no-run"]);
     process::run(&mut cargo, log)
 }
 
 fn browser(options: &Options, log: &Log) -> Result<()> {
     let runner = setup::test_runner(log)?;
     let mut cargo = project::cargo();
-    cargo.args([
-        "test",
-        "--package",
-        "warifu",
-        "--test",
-        "browser",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--",
-    ]);
-    cargo
-        .args(&options.filter)
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner);
-    cargo
-        .env("CHROMEDRIVER", driver()?)
-        .env("WASM_BINDGEN_TEST_TIMEOUT", "300");
+    cargo.args(["test", "--package", "warifu", "--test", "browser", "--target", "wasm32-unknown-unknown", "--"]);
+    cargo.args(&options.filter).env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner);
+    cargo.env("CHROMEDRIVER", driver()?).env("WASM_BINDGEN_TEST_TIMEOUT", "300");
     process::run(&mut cargo, log)
 }
 
@@ -366,9 +254,7 @@ fn packaging(_: &Options, log: &Log) -> Result<()> {
 fn end_to_end(options: &Options, log: &Log) -> Result<()> {
     package::build(log, package::Kind::Release)?;
     let mut cargo = project::cargo();
-    cargo
-        .args(["test", "--package", "warifu-end-to-end", "--no-fail-fast", "--"])
-        .args(&options.filter);
+    cargo.args(["test", "--package", "warifu-end-to-end", "--no-fail-fast", "--"]).args(&options.filter);
     cargo.env("CHROMEDRIVER", driver()?);
     if options.long {
         cargo.env("WARIFU_LONG", "1");
@@ -387,18 +273,10 @@ fn driver() -> Result<std::path::PathBuf> {
 }
 
 fn npm_ci(home: &Path, log: &Log) -> Result<()> {
-    let (lock, installed) = (
-        home.join("package-lock.json"),
-        home.join("node_modules/.package-lock.json"),
-    );
+    let (lock, installed) = (home.join("package-lock.json"), home.join("node_modules/.package-lock.json"));
     let written = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
     if written(&installed).is_some_and(|there| written(&lock).is_some_and(|pinned| there > pinned)) {
         return Ok(());
     }
-    process::run(
-        Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund"])
-            .current_dir(home),
-        log,
-    )
+    process::run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(home), log)
 }

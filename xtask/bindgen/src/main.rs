@@ -20,9 +20,7 @@ fn main() -> ExitCode {
         ["generate", wasm, out_dir] => generate(Path::new(wasm), Path::new(out_dir)),
         ["embed", wasm, javascript] => embed(Path::new(wasm), Path::new(javascript)),
         ["sizes", files @ ..] => sizes(files),
-        _ => Err(anyhow::anyhow!(
-            "usage: warifu-bindgen generate WASM OUT_DIR | embed WASM JS | sizes FILE…"
-        )),
+        _ => Err(anyhow::anyhow!("usage: warifu-bindgen generate WASM OUT_DIR | embed WASM JS | sizes FILE…")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -35,10 +33,7 @@ fn main() -> ExitCode {
 
 fn generate(wasm: &Path, out_dir: &Path) -> Result<()> {
     if !wasm.is_file() {
-        bail!(
-            "{} is not there; `cargo build --release --target wasm32-unknown-unknown` makes it",
-            wasm.display()
-        );
+        bail!("{} is not there; `cargo build --release --target wasm32-unknown-unknown` makes it", wasm.display());
     }
     // The default path would make bundlers look for a file that the default entry does not need.
     Bindgen::new()
@@ -51,10 +46,9 @@ fn generate(wasm: &Path, out_dir: &Path) -> Result<()> {
         .out_name("warifu_bindgen")
         .generate(out_dir)
         .with_context(|| format!("reading the bindings out of {}", wasm.display()))?;
-    for (made, wanted) in [
-        ("warifu_bindgen_bg.wasm", "warifu_bg.wasm"),
-        ("warifu_bindgen_bg.wasm.d.ts", "warifu_bg.wasm.d.ts"),
-    ] {
+    for (made, wanted) in
+        [("warifu_bindgen_bg.wasm", "warifu_bg.wasm"), ("warifu_bindgen_bg.wasm.d.ts", "warifu_bg.wasm.d.ts")]
+    {
         fs::rename(out_dir.join(made), out_dir.join(wanted)).with_context(|| format!("renaming {made}"))?;
     }
     Ok(())
@@ -81,28 +75,16 @@ fn sizes(files: &[&str]) -> Result<()> {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         gzip.write_all(&bytes)?;
         let mut brotli = Vec::new();
-        brotli::BrotliCompress(
-            &mut bytes.as_slice(),
-            &mut brotli,
-            &brotli::enc::BrotliEncoderParams::default(),
-        )?;
+        brotli::BrotliCompress(&mut bytes.as_slice(), &mut brotli, &brotli::enc::BrotliEncoderParams::default())?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        println!(
-            "{name:<28} {:>10} {:>10} {:>10}",
-            bytes.len(),
-            gzip.finish()?.len(),
-            brotli.len()
-        );
+        println!("{name:<28} {:>10} {:>10} {:>10}", bytes.len(), gzip.finish()?.len(), brotli.len());
     }
     Ok(())
 }
 
 fn zopfli_options() -> Result<zopfli::Options> {
     let iteration_count = NonZeroU64::new(5).context("five is not zero")?;
-    Ok(zopfli::Options {
-        iteration_count,
-        ..zopfli::Options::default()
-    })
+    Ok(zopfli::Options { iteration_count, ..zopfli::Options::default() })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
