@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(crate) repository: Arc<dyn Repository>,
     pub(crate) limits: Limits,
     pub(crate) demo: Option<Demo>,
+    /// The server is about to stop: nothing may wait any more.
+    pub(crate) stop: CancellationToken,
 }
 
 /// What is served beside the API.
@@ -94,4 +97,39 @@ async fn log(request: Request, next: Next) -> Response {
     let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
     tracing::info!(%method, path, status = response.status().as_u16(), milliseconds, "answered");
     response
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use axum::body::{Body, to_bytes};
+    use axum::routing::get;
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_that_says_nothing_and_that_a_webview_may_read() {
+        let routes = Router::new().route("/", get(async || -> Response { panic!("a person's words") }));
+        let request = Request::builder()
+            .uri("/")
+            .header("origin", "ionic://localhost")
+            .body(Body::empty())
+            .unwrap();
+        let response = wrap(routes, Vec::new()).oneshot(request).await.unwrap();
+        assert_eq!(response.status().as_u16(), 500);
+        assert_eq!(response.headers()["content-type"], "application/problem+json");
+        assert_eq!(response.headers()["access-control-allow-origin"], "ionic://localhost");
+        assert_eq!(
+            response.headers()["access-control-expose-headers"],
+            "retry-after,date,idempotency-replayed"
+        );
+        let body = to_bytes(response.into_body(), 10_000).await.unwrap();
+        let body = String::from_utf8(body.to_vec()).unwrap();
+        assert!(
+            body.contains("\"code\":\"internal\"") && !body.contains("words"),
+            "{body}"
+        );
+    }
 }

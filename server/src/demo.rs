@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
@@ -115,6 +115,18 @@ impl Demo {
         }
     }
 
+    /// Waits as long as the switches say.
+    async fn hold(&self) {
+        // The sender is here, so the wait cannot end in an error.
+        let _ = self
+            .switches
+            .subscribe()
+            .wait_for(|switches| !switches.stop_answering)
+            .await;
+        let delay_ms = self.switches.borrow().delay_ms;
+        tokio::time::sleep(Duration::from_millis(delay_ms.into())).await;
+    }
+
     /// The status to fail with now, counted down.
     fn take_failure(&self) -> Option<StatusCode> {
         let mut failure = None;
@@ -169,13 +181,9 @@ pub(crate) async fn switchboard(State(app): State<Arc<App>>, request: Request, n
     if let Ok(Some(owner)) = owner_of(&parts.headers, &app).await {
         demo.count(owner, &body);
     }
-    let _ = demo
-        .switches
-        .subscribe()
-        .wait_for(|switches| !switches.stop_answering)
-        .await;
-    let delay_ms = demo.switches.borrow().delay_ms;
-    tokio::time::sleep(Duration::from_millis(delay_ms.into())).await;
+    if app.stop.run_until_cancelled(demo.hold()).await.is_none() {
+        return (Extension(NoAnswer), StatusCode::SERVICE_UNAVAILABLE).into_response();
+    }
     if let Some(status) = demo.take_failure() {
         let detail = "The demo's switch answers so. Nothing was stored.";
         return Refusal::new(status, failure_code(status), detail).into_response();

@@ -163,10 +163,12 @@ impl Builder {
         for (owner, token) in &self.tokens {
             repository.add_token(owner, TokenHash::of(token)).await?;
         }
+        let ending = Ending::default();
         let app = App {
             repository: repository.clone(),
             limits: self.limits,
             demo: self.demo.then(Demo::new),
+            stop: ending.stop.clone(),
         };
         let service = Arc::new(Service {
             router: app::router(Arc::new(app), self.site),
@@ -174,7 +176,6 @@ impl Builder {
             hook: self.hook,
             requests: AtomicU64::new(0),
         });
-        let ending = Ending::default();
         let task = tokio::spawn(serve(listener, service.clone(), ending.clone(), self.patience));
         tracing::info!(%addr, demo = self.demo, "listening");
         Ok(Running {

@@ -6,7 +6,7 @@ mod sync;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -32,6 +32,8 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/capabilities", get(capabilities))
         .fallback(async || Refusal::not_found())
         .method_not_allowed_fallback(method_not_allowed)
+        // The bound is this server's own, kept by `buffer`.
+        .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(app.clone(), body::buffer))
 }
 

@@ -71,20 +71,36 @@ fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 fn decode(body: &[u8]) -> Result<SyncRequest<'_>, Refusal> {
-    let text =
-        std::str::from_utf8(body).map_err(|_| Refusal::bad_request("The body is not UTF-8. Nothing was stored."))?;
-    serde_json::from_str(text).map_err(|error| {
-        // The parser's own words may quote the body.
-        let place = format!("line {}, column {}", error.line(), error.column());
-        if error.is_data() {
-            Refusal::bad_request(format!(
-                "The body must be an object with an array \"items\" ({place}). Nothing was stored."
-            ))
-            .field("items")
-        } else {
-            Refusal::bad_request(format!("The body is not JSON ({place}). Nothing was stored."))
-        }
-    })
+    let text = std::str::from_utf8(body).map_err(|_| bad("The body is not UTF-8."))?;
+    let request = serde_json::from_str(text);
+    // A struct would be read from an array too.
+    let object = text.trim_ascii_start().starts_with('{');
+    request
+        // The parser's own words may quote the body, so only the place is told.
+        .map_err(|error| {
+            (
+                error.is_data(),
+                format!(" (line {}, column {})", error.line(), error.column()),
+            )
+        })
+        .and_then(|request| {
+            if object {
+                Ok(request)
+            } else {
+                Err((true, String::new()))
+            }
+        })
+        .map_err(|(json, place)| {
+            if json {
+                bad(&format!("The body must be an object with an array \"items\"{place}.")).field("items")
+            } else {
+                bad(&format!("The body is not JSON{place}."))
+            }
+        })
+}
+
+fn bad(detail: &str) -> Refusal {
+    Refusal::bad_request(format!("{detail} Nothing was stored."))
 }
 
 /// Stores what is valid in one transaction; results come in the order of the items.
