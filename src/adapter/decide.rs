@@ -50,10 +50,7 @@ pub(crate) struct Effects {
 impl Effects {
     /// What to answer once it is stored.
     pub(crate) fn outcome(self) -> WriteOutcome {
-        WriteOutcome::Done(Written {
-            meta: self.header.meta,
-            orders: self.orders,
-        })
+        WriteOutcome::Done(Written { meta: self.header.meta, orders: self.orders })
     }
 }
 
@@ -77,10 +74,7 @@ pub(crate) fn concerns(write: &Write) -> Vec<Concern<'_>> {
 
 /// Decides about a write, given the header and the rows it [`concerns`].
 pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Write) -> Decision {
-    if write
-        .fence
-        .is_some_and(|generation| generation != header.meta.generation)
-    {
+    if write.fence.is_some_and(|generation| generation != header.meta.generation) {
         return Decision::Refuse(WriteOutcome::Fenced);
     }
     let mut view = View::new(found);
@@ -92,47 +86,25 @@ pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Wri
         let (order, next) = match change {
             Change::Insert(record) => {
                 if let Some(order) = view.named(&record.kind, record.id) {
-                    mismatches.push(Mismatch {
-                        index,
-                        current: found.get(&order).cloned(),
-                    });
+                    mismatches.push(Mismatch { index, current: found.get(&order).cloned() });
                     continue;
                 }
                 header.last_order += 1;
-                (
-                    header.last_order,
-                    Some(Record {
-                        order: header.last_order,
-                        revision: 1,
-                        ..record.clone()
-                    }),
-                )
+                (header.last_order, Some(Record { order: header.last_order, revision: 1, ..record.clone() }))
             }
             Change::Replace(record) => {
                 let expected = |current: &Record| {
                     (current.revision, &current.kind, current.id) == (record.revision, &record.kind, record.id)
                 };
                 if !view.get(record.order).is_some_and(expected) {
-                    mismatches.push(Mismatch {
-                        index,
-                        current: found.get(&record.order).cloned(),
-                    });
+                    mismatches.push(Mismatch { index, current: found.get(&record.order).cloned() });
                     continue;
                 }
-                (
-                    record.order,
-                    Some(Record {
-                        revision: record.revision + 1,
-                        ..record.clone()
-                    }),
-                )
+                (record.order, Some(Record { revision: record.revision + 1, ..record.clone() }))
             }
             Change::Remove { order, revision } => {
                 if view.get(*order).is_none_or(|current| current.revision != *revision) {
-                    mismatches.push(Mismatch {
-                        index,
-                        current: found.get(order).cloned(),
-                    });
+                    mismatches.push(Mismatch { index, current: found.get(order).cloned() });
                     continue;
                 }
                 (*order, None)
@@ -158,11 +130,7 @@ pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Wri
     if let Some(queue) = &write.queue {
         header.meta.queue = queue.clone();
     }
-    Decision::Store(Effects {
-        header,
-        rows: view.into_rows(),
-        orders,
-    })
+    Decision::Store(Effects { header, rows: view.into_rows(), orders })
 }
 
 /// Keeps the counts through one change of a row.
@@ -224,16 +192,11 @@ impl<'a> View<'a> {
 
     fn named(&self, kind: &str, id: ClientMemoryId) -> Option<u64> {
         let mut candidates = self.names.get(&id).into_iter().flatten();
-        candidates
-            .find(|order| self.get(**order).is_some_and(|record| record.kind == kind))
-            .copied()
+        candidates.find(|order| self.get(**order).is_some_and(|record| record.kind == kind)).copied()
     }
 
     fn bound_elsewhere(&self, record: &Record) -> bool {
-        let candidates = record
-            .server_id
-            .as_ref()
-            .and_then(|server_id| self.bindings.get(server_id));
+        let candidates = record.server_id.as_ref().and_then(|server_id| self.bindings.get(server_id));
         candidates.into_iter().flatten().any(|order| {
             *order != record.order
                 && self
@@ -243,10 +206,7 @@ impl<'a> View<'a> {
     }
 
     fn into_rows(mut self) -> Vec<(u64, Option<Record>)> {
-        let taken = self
-            .touched
-            .iter()
-            .map(|order| (*order, self.changed.remove(order).flatten()));
+        let taken = self.touched.iter().map(|order| (*order, self.changed.remove(order).flatten()));
         taken.collect()
     }
 }

@@ -40,11 +40,7 @@ impl Store for MemoryStore {
 
     async fn load(&self, orders: &[u64]) -> Result<Vec<Record>, StoreError> {
         let shared = self.shared.borrow();
-        Ok(orders
-            .iter()
-            .filter_map(|order| shared.rows.get(order))
-            .cloned()
-            .collect())
+        Ok(orders.iter().filter_map(|order| shared.rows.get(order)).cloned().collect())
     }
 
     async fn due(&self, query: DueQuery) -> Result<Due, StoreError> {
@@ -64,14 +60,10 @@ impl Shared {
     fn find(&self, concern: &Concern<'_>) -> Option<&Record> {
         match concern {
             Concern::Order(order) => self.rows.get(order),
-            Concern::Name(kind, id) => self
-                .rows
-                .values()
-                .find(|record| record.id == *id && record.kind == *kind),
-            Concern::ServerId(kind, server_id) => self
-                .rows
-                .values()
-                .find(|record| record.server_id.as_ref() == Some(server_id) && record.kind == *kind),
+            Concern::Name(kind, id) => self.rows.values().find(|record| record.id == *id && record.kind == *kind),
+            Concern::ServerId(kind, server_id) => {
+                self.rows.values().find(|record| record.server_id.as_ref() == Some(server_id) && record.kind == *kind)
+            }
         }
     }
 
@@ -80,14 +72,9 @@ impl Shared {
             let unparked = self.rows.values().filter(|record| record.waits_to_be_sent());
             unparked.filter_map(|record| record.pending.as_ref().map(|pending| (pending.due, record)))
         };
-        let mut ready: Vec<_> = waiting()
-            .filter(|(due, _)| *due <= query.now || *due > query.horizon)
-            .collect();
+        let mut ready: Vec<_> = waiting().filter(|(due, _)| *due <= query.now || *due > query.horizon).collect();
         ready.sort_by_key(|(due, record)| (*due, record.order));
-        let next = waiting()
-            .map(|(due, _)| due)
-            .filter(|due| *due > query.now && *due <= query.horizon)
-            .min();
+        let next = waiting().map(|(due, _)| due).filter(|due| *due > query.now && *due <= query.horizon).min();
 
         let mut room = u64::from(query.max_bytes);
         let mut records = Vec::new();
@@ -100,11 +87,7 @@ impl Shared {
             room = room.saturating_sub(size);
             records.push((*record).clone());
         }
-        Due {
-            more: records.len() < ready.len(),
-            records,
-            next,
-        }
+        Due { more: records.len() < ready.len(), records, next }
     }
 
     fn list(&self, query: &ListQuery) -> Page {
@@ -120,10 +103,7 @@ impl Shared {
         };
         let mut newest_first = self.rows.values().rev().filter(wanted);
         let records = newest_first.by_ref().take(query.limit as usize).cloned().collect();
-        Page {
-            records,
-            more: newest_first.next().is_some(),
-        }
+        Page { records, more: newest_first.next().is_some() }
     }
 
     fn write(&mut self, write: &Write) -> WriteOutcome {

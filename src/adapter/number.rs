@@ -9,11 +9,7 @@ pub(crate) fn nearest(whole: u64) -> f64 {
 }
 
 /// The whole part; 0 for what is negative or no number.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the cast saturates, which is meant"
-)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates, which is meant")]
 pub(crate) fn whole_from(number: f64) -> u64 {
     number as u64
 }

@@ -6,9 +6,11 @@
 mod suite;
 
 mod contract;
+mod fetch;
 mod indexeddb_connection;
 mod indexeddb_transaction;
 mod script;
+mod surroundings;
 
 use wasm_bindgen_test::wasm_bindgen_test_configure;
 

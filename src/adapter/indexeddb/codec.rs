@@ -224,10 +224,7 @@ pub(super) fn decode(row: &Row) -> Result<Record, Flaw> {
         revision: whole(&row.revision()).ok_or("revision")?,
         kind: row.kind().as_string().ok_or("kind")?,
         id: text(&row.id())?.and_then(|id| id.parse().ok()).ok_or("id")?,
-        server_id: text(&row.server_id())?
-            .map(ServerId::new)
-            .transpose()
-            .map_err(|_| "server id")?,
+        server_id: text(&row.server_id())?.map(ServerId::new).transpose().map_err(|_| "server id")?,
         server_revision: optional(&row.server_revision(), whole).map_err(|()| "server revision")?,
         deleted: row.deleted().as_bool().unwrap_or(false),
         content: Frozen {
@@ -240,22 +237,16 @@ pub(super) fn decode(row: &Row) -> Result<Record, Flaw> {
 
 fn pending(row: &Row) -> Result<Option<Pending>, Flaw> {
     let Some(key) = text(&row.key())? else {
-        return if row.state() == State::Settled.number() {
-            Ok(None)
-        } else {
-            Err("key")
-        };
+        return if row.state() == State::Settled.number() { Ok(None) } else { Err("key") };
     };
     let exact = optional(&row.due(), whole).map_err(|()| "due time")?;
     Ok(Some(Pending {
         key: key.parse().map_err(|_| "key")?,
         attempts: small(&row.attempts()).ok_or("attempts")?,
         due: Time(exact.or_else(|| whole(&row.due_key())).ok_or("due time")?),
-        parked: optional(&row.parked(), |row| {
-            row.dyn_ref::<Object>().map(|row| parked(row.unchecked_ref()))
-        })
-        .map_err(|()| "refusal")?
-        .transpose()?,
+        parked: optional(&row.parked(), |row| row.dyn_ref::<Object>().map(|row| parked(row.unchecked_ref())))
+            .map_err(|()| "refusal")?
+            .transpose()?,
     }))
 }
 
@@ -273,12 +264,7 @@ fn parked(row: &ParkedRow) -> Result<Parked, Flaw> {
 /// A header as it is stored.
 pub(super) fn encode_header(header: &Header) -> HeaderRow {
     let row: HeaderRow = Object::new().unchecked_into();
-    let Meta {
-        generation,
-        pending,
-        parked,
-        queue,
-    } = &header.meta;
+    let Meta { generation, pending, parked, queue } = &header.meta;
     row.set_last_order(digits(header.last_order));
     row.set_generation(digits(*generation));
     row.set_pending(digits(*pending));
@@ -308,20 +294,14 @@ pub(super) fn decode_header(row: &JsValue) -> Result<Header, Flaw> {
                 failures: small(&row.failures()).ok_or("failures")?,
                 due: Time(whole(&row.due()).ok_or("due time")?),
                 floor: Time(whole(&row.floor()).ok_or("floor")?),
-                last_synced_at: optional(&row.last_synced_at(), whole)
-                    .map_err(|()| "last sync")?
-                    .map(Time),
+                last_synced_at: optional(&row.last_synced_at(), whole).map_err(|()| "last sync")?.map(Time),
             },
         },
     })
 }
 
 fn digits(number: u64) -> JsValue {
-    if number < UNSAFE {
-        JsValue::from_f64(nearest(number))
-    } else {
-        JsValue::from_str(&number.to_string())
-    }
+    if number < UNSAFE { JsValue::from_f64(nearest(number)) } else { JsValue::from_str(&number.to_string()) }
 }
 
 fn whole(value: &JsValue) -> Option<u64> {
@@ -340,9 +320,5 @@ fn text(value: &JsValue) -> Result<Option<String>, Flaw> {
 }
 
 fn optional<T>(value: &JsValue, read: impl FnOnce(&JsValue) -> Option<T>) -> Result<Option<T>, ()> {
-    if value.is_undefined() || value.is_null() {
-        Ok(None)
-    } else {
-        read(value).map(Some).ok_or(())
-    }
+    if value.is_undefined() || value.is_null() { Ok(None) } else { read(value).map(Some).ok_or(()) }
 }

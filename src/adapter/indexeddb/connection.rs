@@ -90,12 +90,7 @@ impl Connection {
         if self.closed.get() {
             return Err(Fault::Final(StoreError::Closed));
         }
-        Ok(self
-            .current
-            .borrow()
-            .as_ref()
-            .filter(|database| database.open.get())
-            .cloned())
+        Ok(self.current.borrow().as_ref().filter(|database| database.open.get()).cloned())
     }
 }
 
@@ -121,12 +116,7 @@ impl Database {
         let listener: &Function = let_go.as_ref().unchecked_ref();
         raw.set_onversionchange(Some(listener));
         raw.set_onclose(Some(listener));
-        Self {
-            raw,
-            created,
-            open,
-            _let_go: let_go,
-        }
+        Self { raw, created, open, _let_go: let_go }
     }
 
     pub(super) fn raw(&self) -> &IdbDatabase {
@@ -150,10 +140,7 @@ async fn open(name: &str, bounds: Bounds) -> Result<Database, Fault> {
                 Ok(newer) => u32::try_from(whole_from(newer.raw.version())).unwrap_or(u32::MAX),
                 Err(_) => schema::VERSION + 1,
             };
-            Err(Fault::Final(StoreError::TooNew {
-                found,
-                known: schema::VERSION,
-            }))
+            Err(Fault::Final(StoreError::TooNew { found, known: schema::VERSION }))
         }
         Err(Refused::By(fault)) => Err(fault),
         Ok(database) => Ok(database),
@@ -260,10 +247,7 @@ fn upgrade(request: &IdbOpenDbRequest, event: &IdbVersionChangeEvent) -> bool {
 
 fn outcome(request: &IdbOpenDbRequest) -> Result<IdbDatabase, Refused> {
     match request.error() {
-        Ok(None) => request
-            .result()
-            .map(JsCast::unchecked_into)
-            .map_err(|error| Refused::By(error.into())),
+        Ok(None) => request.result().map(JsCast::unchecked_into).map_err(|error| Refused::By(error.into())),
         Ok(Some(error)) if error.name() == "VersionError" => Err(Refused::VersionTooOld),
         Ok(Some(error)) => Err(Refused::By(refused_at_open(&error))),
         Err(error) => Err(Refused::By(error.into())),

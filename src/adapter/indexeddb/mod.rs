@@ -46,12 +46,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self {
-            open: Millis(10_000),
-            blocked: Millis(3_000),
-            transaction: Millis(30_000),
-            pause: Millis(100),
-        }
+        Self { open: Millis(10_000), blocked: Millis(3_000), transaction: Millis(30_000), pause: Millis(100) }
     }
 }
 
@@ -75,17 +70,9 @@ impl IndexedDbStore {
     /// [`StoreError::Full`] or [`StoreError::Lost`], each within the bounds.
     pub async fn open(name: &str, bounds: Bounds) -> Result<Self, StoreError> {
         let connection = Connection::new(name, bounds);
-        let shared = Shared {
-            connection,
-            bounds,
-            unreadable: RefCell::default(),
-        };
-        let store = Self {
-            shared: Rc::new(shared),
-        };
-        store
-            .retrying(async || store.shared.connection.database().await.map(drop))
-            .await?;
+        let shared = Shared { connection, bounds, unreadable: RefCell::default() };
+        let store = Self { shared: Rc::new(shared) };
+        store.retrying(async || store.shared.connection.database().await.map(drop)).await?;
         Ok(store)
     }
 
@@ -158,42 +145,30 @@ async fn run_once<T>(
 
 impl Store for IndexedDbStore {
     async fn meta(&self) -> Result<Meta, StoreError> {
-        self.run(Mode::Read, async |transaction| read::meta(transaction).await)
-            .await
+        self.run(Mode::Read, async |transaction| read::meta(transaction).await).await
     }
 
     async fn get(&self, kind: &str, id: ClientMemoryId) -> Result<Option<Record>, StoreError> {
-        self.run(Mode::Read, async |transaction| read::get(transaction, kind, id).await)
-            .await
+        self.run(Mode::Read, async |transaction| read::get(transaction, kind, id).await).await
     }
 
     async fn load(&self, orders: &[u64]) -> Result<Vec<Record>, StoreError> {
         let unreadable = |row: &Row, flaw| self.report(row, flaw);
-        self.run(Mode::Read, async |transaction| {
-            read::load(transaction, orders, &unreadable).await
-        })
-        .await
+        self.run(Mode::Read, async |transaction| read::load(transaction, orders, &unreadable).await).await
     }
 
     async fn due(&self, query: DueQuery) -> Result<Due, StoreError> {
         let unreadable = |row: &Row, flaw| self.report(row, flaw);
-        self.run(Mode::Read, async |transaction| {
-            read::due(transaction, query, &unreadable).await
-        })
-        .await
+        self.run(Mode::Read, async |transaction| read::due(transaction, query, &unreadable).await).await
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         let unreadable = |row: &Row, flaw| self.report(row, flaw);
-        self.run(Mode::Read, async |transaction| {
-            read::list(transaction, query, &unreadable).await
-        })
-        .await
+        self.run(Mode::Read, async |transaction| read::list(transaction, query, &unreadable).await).await
     }
 
     async fn write(&self, write: Write) -> Result<WriteOutcome, StoreError> {
         let mode = Mode::Write(write.durability);
-        self.run(mode, async |transaction| write::write(transaction, &write).await)
-            .await
+        self.run(mode, async |transaction| write::write(transaction, &write).await).await
     }
 }

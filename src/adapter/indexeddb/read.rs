@@ -22,9 +22,7 @@ pub(super) async fn meta(transaction: &Transaction) -> Result<Meta, Fault> {
     let request = transaction.meta()?.get(&HEADER_KEY.into())?;
     transaction.succeeded(&request).await?;
     let header = decode_header(&request.result()?);
-    header
-        .map(|header| header.meta)
-        .map_err(|flaw| Fault::Final(StoreError::Corrupt(flaw.into())))
+    header.map(|header| header.meta).map_err(|flaw| Fault::Final(StoreError::Corrupt(flaw.into())))
 }
 
 pub(super) async fn get(transaction: &Transaction, kind: &str, id: ClientMemoryId) -> Result<Option<Record>, Fault> {
@@ -36,9 +34,7 @@ pub(super) async fn get(transaction: &Transaction, kind: &str, id: ClientMemoryI
         return Ok(None);
     }
     let record = decode(row.unchecked_ref());
-    record
-        .map(Some)
-        .map_err(|flaw| Fault::Final(StoreError::Corrupt(flaw.into())))
+    record.map(Some).map_err(|flaw| Fault::Final(StoreError::Corrupt(flaw.into())))
 }
 
 pub(super) async fn load(
@@ -168,14 +164,7 @@ struct Scan<'a, K> {
 
 impl<'a, K: Fn(&Row) -> Array> Scan<'a, K> {
     fn new(index: &'a IdbIndex, key_of: K, after: Array, until: Array) -> Self {
-        Self {
-            index,
-            key_of,
-            after,
-            until,
-            asked: 0,
-            over: false,
-        }
+        Self { index, key_of, after, until, asked: 0, over: false }
     }
 
     /// Asks for the next rows, unless there are none.
@@ -195,10 +184,7 @@ impl<'a, K: Fn(&Row) -> Array> Scan<'a, K> {
         if rows.length() > 0 {
             self.after = (self.key_of)(rows.get(rows.length() - 1).unchecked_ref());
         }
-        Ok(rows
-            .iter()
-            .filter_map(|row| read(row.unchecked_ref(), unreadable))
-            .collect())
+        Ok(rows.iter().filter_map(|row| read(row.unchecked_ref(), unreadable)).collect())
     }
 }
 

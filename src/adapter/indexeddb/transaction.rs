@@ -69,13 +69,7 @@ impl Transaction {
                 BrowserClock.sleep(Millis(limit.0.div_ceil(PARTS))).await;
             }
         };
-        Ok(Self {
-            raw,
-            heard,
-            hear,
-            deadline: RefCell::new(Box::pin(deadline)),
-            released: Cell::new(false),
-        })
+        Ok(Self { raw, heard, hear, deadline: RefCell::new(Box::pin(deadline)), released: Cell::new(false) })
     }
 
     /// The object store of the records.
@@ -129,11 +123,7 @@ impl Transaction {
             return Poll::Ready(Ok(end));
         }
         self.heard.waiting.replace(Some(context.waker().clone()));
-        self.deadline
-            .borrow_mut()
-            .as_mut()
-            .poll(context)
-            .map(|()| Err(Fault::Final(StoreError::TimedOut)))
+        self.deadline.borrow_mut().as_mut().poll(context).map(|()| Err(Fault::Final(StoreError::TimedOut)))
     }
 
     fn failure(&self) -> Fault {
@@ -176,9 +166,7 @@ fn begin(database: &IdbDatabase, mode: Mode) -> Result<IdbTransaction, JsValue> 
     };
     let options = js_sys::Object::new().unchecked_into::<TransactionOptions>();
     options.set_durability(durability);
-    database
-        .unchecked_ref::<DurableDatabase>()
-        .transaction(&stores, mode, &options)
+    database.unchecked_ref::<DurableDatabase>().transaction(&stores, mode, &options)
 }
 
 // web-sys has the third argument among its unstable interfaces only, and those need a flag for the whole build.
