@@ -5,6 +5,8 @@
 //! [`core`] and [`wire`] → [`id`].
 
 pub mod adapter;
+#[cfg(target_family = "wasm")]
+pub mod bindings;
 pub mod core;
 pub mod driver;
 pub mod id;
