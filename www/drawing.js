@@ -61,8 +61,10 @@ function attempt(step, { device, network, server, database }, y, serverId) {
   const toRow = rowOf(step);
   if (toRow !== null) {
     const at = y + 34;
-    parts.push(line(server, database, at, `arrow row ${toRow}`), head(database, at, 1, "row"));
-    if (toRow === "made") parts.push(svg("rect", { class: "made", x: database - 6, y: at - 6, width: 12, height: 12 }));
+    parts.push(line(server, database, at, "arrow"));
+    // A square is a row that came to be; an arrow only points at the one there is.
+    if (toRow === "found") parts.push(head(database, at, 1));
+    else parts.push(svg("rect", { class: "made", x: database - 6, y: at - 6, width: 12, height: 12 }));
     parts.push(label((server + database) / 2, at + 16, t(toRow === "found" ? "story.found" : "story.row"), "middle"));
   }
   if (step.end === "lost") return [...parts, line(server, network + 8, back, "arrow lost"), cross(network, back)];

@@ -37,7 +37,7 @@ export function showStory(opened, log) {
     const attempts = t("story.total", { count: entry.attempts });
     const rows = story.rows ?? null;
     total.textContent = rows === null ? attempts : t("story.totalRows", { attempts, count: rows });
-    requests.textContent = story.requests === null ? "" : t("story.requests", { count: story.requests });
+    requests.textContent = counted(story, entry);
     close.textContent = t("story.close");
   }
 
@@ -65,6 +65,12 @@ export function showStory(opened, log) {
   write();
   size.observe(picture);
   log.refresh();
+}
+
+function counted({ requests }, { attempts }) {
+  if (requests === null) return "";
+  const told = t("story.requests", { count: requests });
+  return requests > attempts ? `${told} ${t("story.more")}` : told;
 }
 
 function stepsOf(entry, story) {

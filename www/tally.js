@@ -40,12 +40,13 @@ class Half {
   #label = el("span", { class: "half-label" });
   #short = el("span", { class: "half-id", translate: "no" });
   #whole = el("span", { class: "half-whole", "aria-hidden": "true", translate: "no" });
+  #spoken = el("span", { class: "visually-hidden" });
   #id = null;
   #timer;
 
   constructor(side) {
     this.#side = side;
-    this.element = el("button", { type: "button", class: `half ${side}` }, this.#label, this.#short, this.#whole);
+    this.element = el("button", { type: "button", class: `half ${side}` }, this.#label, this.#short, this.#spoken, this.#whole);
     this.element.addEventListener("click", () => this.#copy());
   }
 
@@ -58,7 +59,7 @@ class Half {
     // A half that is not there has nothing to copy; it stays an element of the same kind, so that the focus is not lost.
     setAttribute(this.element, "aria-disabled", id === null ? "true" : null);
     setAttribute(this.element, "tabindex", id === null ? "-1" : null);
-    setAttribute(this.element, "aria-label", id === null ? `${t("row.server")}: ${t("row.notYet")}` : this.#spoken());
+    setText(this.#spoken, id === null ? "" : t("row.copy", { id }));
     this.element.dataset.known = String(id !== null);
   }
 
@@ -72,16 +73,8 @@ class Half {
     }
     const before = this.#short.textContent;
     this.#write(t(said));
-    setAttribute(this.element, "aria-label", t(said));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#write(before);
-      setAttribute(this.element, "aria-label", this.#spoken());
-    }, COPIED_MS);
-  }
-
-  #spoken() {
-    return t(this.#side === "device" ? "row.copyDevice" : "row.copyServer", { id: this.#id });
+    this.#timer = setTimeout(() => this.#write(before), COPIED_MS);
   }
 
   #write(text) {

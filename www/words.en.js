@@ -40,8 +40,7 @@ export const en = {
   "row.untitled": "(no title)",
   "row.device": "This device",
   "row.server": "Server",
-  "row.copyDevice": "This device’s id {id}. Copy",
-  "row.copyServer": "The server’s id {id}. Copy",
+  "row.copy": "Copy the id {id}",
   "row.copied": "Copied",
   "row.copyRefused": "Copying was not allowed",
   "row.notYet": "Not on the server yet",
@@ -106,6 +105,7 @@ export const en = {
   "trouble.storage": "This device’s storage did not answer. It is tried again.",
   "trouble.other": "Sending did not work just now. It is tried again.",
 
+  "strip.label": "Connection",
   "strip.offline": "Offline. You can keep writing; it is sent when you are back",
   "strip.signIn": {
     one: "Sign in to send {count} item (kept on this device)",
@@ -187,7 +187,7 @@ export const en = {
   "demo.more": "One more",
   "demo.unreachable": "The server does not answer the switches just now.",
   "demo.figure": { other: "{count}" },
-  "demo.memories": "named by devices",
+  "demo.memories": "memories",
   "demo.requests": "requests",
   "demo.rows": "rows",
   "demo.board": "What the server counted",
@@ -224,5 +224,6 @@ export const en = {
   "story.found": "same row",
   "story.total": { one: "{count} attempt", other: "{count} attempts" },
   "story.totalRows": { one: "{attempts}, {count} row", other: "{attempts}, {count} rows" },
+  "story.more": "More requests than attempts: a browser repeats some by itself. Still the same key.",
   "story.requests": { one: "The server counted {count} request with this key.", other: "The server counted {count} requests with this key." },
 };

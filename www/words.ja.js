@@ -40,8 +40,7 @@ export const ja = {
   "row.untitled": "(題名なし)",
   "row.device": "この端末",
   "row.server": "サーバー",
-  "row.copyDevice": "この端末のID {id}。コピー",
-  "row.copyServer": "サーバーのID {id}。コピー",
+  "row.copy": "ID {id} をコピー",
   "row.copied": "コピーしました",
   "row.copyRefused": "コピーが許可されませんでした",
   "row.notYet": "サーバーにはまだ届いていません",
@@ -105,6 +104,7 @@ export const ja = {
   "trouble.storage": "この端末の保存領域が応答しませんでした。もう一度試します。",
   "trouble.other": "いまは送信できませんでした。もう一度試します。",
 
+  "strip.label": "通信の状態",
   "strip.offline": "オフラインです。このまま書けます。つながると自動で送ります",
   "strip.signIn": { other: "送信するにはログインしてください({count}件はこの端末に保存済み)" },
   "strip.signInNone": "ログアウトしています。書いた思い出はこの端末に保存されます",
@@ -183,7 +183,7 @@ export const ja = {
   "demo.more": "1回増やす",
   "demo.unreachable": "いまはサーバーがスイッチに応答しません。",
   "demo.figure": { other: "{count}" },
-  "demo.memories": "端末での名前",
+  "demo.memories": "思い出",
   "demo.requests": "送信",
   "demo.rows": "行",
   "demo.board": "サーバーが数えたもの",
@@ -217,5 +217,6 @@ export const ja = {
   "story.found": "同じ行",
   "story.total": { other: "送信{count}回" },
   "story.totalRows": { other: "{attempts}、{count}行" },
+  "story.more": "送信した回数より多いのは、ブラウザーが自分で送り直したためです。鍵は同じです。",
   "story.requests": { other: "サーバーがこの鍵で数えた送信は{count}回です。" },
 };
