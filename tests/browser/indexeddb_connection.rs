@@ -6,7 +6,7 @@ use warifu::core::time::Millis;
 use warifu::port::{Change, Clock, Store, StoreError, Write, WriteOutcome};
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use crate::script::{Planted, SHORT, fresh, global, plant, run, store};
+use crate::script::{Planted, SHORT, fresh, global, plant, plant_value, run, store};
 use crate::suite::{all, id, ids, insert, record};
 
 /// Calls of `transaction()` on the database of that name throw, that many times.
@@ -81,11 +81,7 @@ async fn a_close_event_makes_all_calls_share_one_new_connection() {
 
 #[wasm_bindgen_test]
 async fn a_silent_open_times_out() {
-    let _planted = plant(
-        "const open = IDBFactory.prototype.open;
-         IDBFactory.prototype.open = () => new EventTarget();
-         return () => { IDBFactory.prototype.open = open; };",
-    );
+    let _planted = plant_value("IDBFactory.prototype", "open", "() => new EventTarget()");
     let began = js_sys::Date::now();
     assert_eq!(IndexedDbStore::open(&fresh("silent"), SHORT).await.err(), Some(StoreError::TimedOut));
     let took = js_sys::Date::now() - began;
@@ -167,25 +163,19 @@ async fn another_tab_can_upgrade_and_this_one_then_is_too_old() {
 
 #[wasm_bindgen_test]
 async fn where_there_is_no_storage_it_is_said() {
-    for script in [
-        "Object.defineProperty(globalThis, 'indexedDB', { value: undefined, configurable: true });
-         return () => { delete globalThis.indexedDB; };",
-        "Object.defineProperty(globalThis, 'indexedDB', { value: null, configurable: true });
-         return () => { delete globalThis.indexedDB; };",
-        "const open = IDBFactory.prototype.open;
-         IDBFactory.prototype.open = () => { throw new DOMException('denied', 'SecurityError'); };
-         return () => { IDBFactory.prototype.open = open; };",
-        // A private window.
-        "const open = IDBFactory.prototype.open;
-         IDBFactory.prototype.open = () => {
-           const request = new EventTarget();
-           request.error = new DOMException('A mutation operation was attempted', 'InvalidStateError');
-           setTimeout(() => request.onerror(new Event('error')));
-           return request;
-         };
-         return () => { IDBFactory.prototype.open = open; };",
+    let private_window = "() => {
+      const request = new EventTarget();
+      request.error = new DOMException('A mutation operation was attempted', 'InvalidStateError');
+      setTimeout(() => request.onerror(new Event('error')));
+      return request;
+    }";
+    for (object, name, value) in [
+        ("globalThis", "indexedDB", "undefined"),
+        ("globalThis", "indexedDB", "null"),
+        ("IDBFactory.prototype", "open", "() => { throw new DOMException('denied', 'SecurityError'); }"),
+        ("IDBFactory.prototype", "open", private_window),
     ] {
-        let planted = plant(script);
+        let planted = plant_value(object, name, value);
         let outcome = IndexedDbStore::open(&fresh("none"), SHORT).await.err();
         assert!(matches!(outcome, Some(StoreError::Unavailable(_))), "{outcome:?}");
         drop(planted);

@@ -17,6 +17,17 @@ pub(crate) fn plant(script: &str) -> Planted {
     Planted { undo: undo.unchecked_into() }
 }
 
+/// Puts a value in the place of an object's property.
+pub(crate) fn plant_value(object: &str, name: &str, value: &str) -> Planted {
+    plant(&format!(
+        "const object = {object}, before = Object.getOwnPropertyDescriptor(object, '{name}');
+         Object.defineProperty(object, '{name}', {{ value: {value}, configurable: true, writable: true }});
+         return () => {{
+           if (before) Object.defineProperty(object, '{name}', before); else delete object['{name}'];
+         }};"
+    ))
+}
+
 impl Drop for Planted {
     fn drop(&mut self) {
         self.undo.call0(&JsValue::UNDEFINED).unwrap();

@@ -11,7 +11,7 @@ use warifu::core::time::Millis;
 use warifu::port::{Channel, Clock, Entropy, Lock, NoEntropy};
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use crate::script::{fresh, global, plant, run};
+use crate::script::{fresh, global, plant, plant_value, run};
 
 #[wasm_bindgen_test]
 async fn a_sleep_lasts_about_as_long_as_asked() {
@@ -67,10 +67,7 @@ fn randomness_fills_all_bytes() {
 #[wasm_bindgen_test]
 fn without_a_secure_source_there_are_no_bytes() {
     for source in ["undefined", "{ getRandomValues() { throw new Error('no'); } }"] {
-        let _planted = plant(&format!(
-            "Object.defineProperty(globalThis, 'crypto', {{ value: {source}, configurable: true }});
-             return () => {{ delete globalThis.crypto; }};"
-        ));
+        let _planted = plant_value("globalThis", "crypto", source);
         assert_eq!(BrowserEntropy.fill(&mut [0; 16]), Err(NoEntropy));
     }
 }
@@ -136,10 +133,7 @@ async fn without_web_locks_everybody_has_the_right() {
         "{ request: () => Promise.reject(new DOMException('no', 'SecurityError')) }",
         "{ request() { throw new Error('no'); } }",
     ] {
-        let _planted = plant(&format!(
-            "Object.defineProperty(navigator, 'locks', {{ value: {locks}, configurable: true }});
-             return () => {{ delete navigator.locks; }};"
-        ));
+        let _planted = plant_value("navigator", "locks", locks);
         let lock = WebLock::new("none");
         let (_one, _two) = (lock.acquire().await, lock.acquire().await);
     }
@@ -177,11 +171,7 @@ async fn word_goes_to_the_others() {
 
 #[wasm_bindgen_test]
 fn without_a_channel_nothing_is_said() {
-    let _planted = plant(
-        "const real = globalThis.BroadcastChannel;
-         delete globalThis.BroadcastChannel;
-         return () => { globalThis.BroadcastChannel = real; };",
-    );
+    let _planted = plant_value("globalThis", "BroadcastChannel", "undefined");
     let (channel, heard) = listen("none");
     channel.post("one");
     assert!(heard.borrow().is_empty());
