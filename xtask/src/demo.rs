@@ -90,8 +90,12 @@ fn build_server(log: &Log) -> Result<PathBuf> {
 fn start(server: PathBuf, asked: Option<u16>) -> Result<(Child, String)> {
     let port = free_port(asked)?;
     let mut command = Command::new(server);
-    command.current_dir(project::root()).stdin(Stdio::null());
-    command.args(["--demo", "--listen", &format!("127.0.0.1:{port}"), "--www", "www", "--pkg", "pkg"]);
+    command.current_dir(project::root()).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(["--demo", "--bind", &format!("127.0.0.1:{port}"), "--www", "www", "--pkg", "pkg", "--database"]);
+    command.arg(project::work("demo.sqlite"));
+    if std::env::var_os("RUST_LOG").is_none() {
+        command.env("RUST_LOG", "warn");
+    }
     let mut child = command.spawn().with_context(|| format!("`{}` could not be started", process::shown(&command)))?;
     SERVING.store(true, Ordering::SeqCst);
     let started = Instant::now();
