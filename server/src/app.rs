@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -47,9 +48,11 @@ pub(crate) struct Site {
 
 /// Puts the application together.
 pub(crate) fn router(app: Arc<App>, site: Site) -> Router {
-    let mut routes = Router::new().nest("/api", api::routes(&app));
+    let missing = || any(async || Refusal::not_found());
+    // A nest does not hold its own name with a slash.
+    let mut routes = Router::new().nest("/api", api::routes(&app)).route("/api/", missing());
     if app.demo.is_some() {
-        routes = routes.nest("/demo", demo::routes());
+        routes = routes.nest("/demo", demo::routes()).route("/demo/", missing());
     }
     let routes = routes.merge(statics::routes(site.www, site.pkg)).with_state(app);
     wrap(routes, site.origins)
@@ -112,24 +115,14 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_a_500_that_says_nothing_and_that_a_webview_may_read() {
         let routes = Router::new().route("/", get(async || -> Response { panic!("a person's words") }));
-        let request = Request::builder()
-            .uri("/")
-            .header("origin", "ionic://localhost")
-            .body(Body::empty())
-            .unwrap();
+        let request = Request::builder().uri("/").header("origin", "ionic://localhost").body(Body::empty()).unwrap();
         let response = wrap(routes, Vec::new()).oneshot(request).await.unwrap();
         assert_eq!(response.status().as_u16(), 500);
         assert_eq!(response.headers()["content-type"], "application/problem+json");
         assert_eq!(response.headers()["access-control-allow-origin"], "ionic://localhost");
-        assert_eq!(
-            response.headers()["access-control-expose-headers"],
-            "retry-after,date,idempotency-replayed"
-        );
+        assert_eq!(response.headers()["access-control-expose-headers"], "retry-after,date,idempotency-replayed");
         let body = to_bytes(response.into_body(), 10_000).await.unwrap();
         let body = String::from_utf8(body.to_vec()).unwrap();
-        assert!(
-            body.contains("\"code\":\"internal\"") && !body.contains("words"),
-            "{body}"
-        );
+        assert!(body.contains("\"code\":\"internal\"") && !body.contains("words"), "{body}");
     }
 }

@@ -19,20 +19,13 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
-        owner_of(&parts.headers, app)
-            .await?
-            .map(Self)
-            .ok_or_else(Refusal::not_authenticated)
+        owner_of(&parts.headers, app).await?.map(Self).ok_or_else(Refusal::not_authenticated)
     }
 }
 
 /// The owner of the request's token, if it has a live one.
 pub(crate) async fn owner_of(headers: &HeaderMap, app: &App) -> Result<Option<Owner>, StoreError> {
-    let Some(token) = headers
-        .get(AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(bearer)
-    else {
+    let Some(token) = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer) else {
         return Ok(None);
     };
     if let Some(owner) = app.demo.as_ref().and_then(|demo| demo.owner_of(token)) {
@@ -54,7 +47,5 @@ fn bearer(header: &str) -> Option<&str> {
 pub fn new_token() -> std::io::Result<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes
-        .iter()
-        .fold(String::from("warifu_"), |text, byte| text + &format!("{byte:02x}")))
+    Ok(bytes.iter().fold(String::from("warifu_"), |text, byte| text + &format!("{byte:02x}")))
 }

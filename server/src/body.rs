@@ -53,9 +53,7 @@ impl BodyFault {
 pub(crate) async fn buffer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let limit = usize::try_from(app.limits.max_bytes).unwrap_or(usize::MAX);
-    let read = tokio::time::timeout(TIMEOUT, read(body, limit))
-        .await
-        .unwrap_or(Err(BodyFault::TooSlow));
+    let read = tokio::time::timeout(TIMEOUT, read(body, limit)).await.unwrap_or(Err(BodyFault::TooSlow));
     let bytes = read.unwrap_or_else(|fault| {
         parts.extensions.insert(fault);
         Bytes::new()
@@ -77,9 +75,5 @@ async fn read(mut body: Body, limit: usize) -> Result<Bytes, BodyFault> {
             break;
         }
     }
-    if total > limit {
-        Err(BodyFault::TooLarge)
-    } else {
-        Ok(bytes.into())
-    }
+    if total > limit { Err(BodyFault::TooLarge) } else { Ok(bytes.into()) }
 }

@@ -29,11 +29,7 @@ impl Fingerprint {
     /// Takes the bytes as they came, and their canonical text.
     #[must_use]
     pub fn new(raw: &str, canonical: &str) -> Self {
-        Self {
-            version: VERSION,
-            canonical: Sha256::digest(canonical).into(),
-            raw: Sha256::digest(raw).into(),
-        }
+        Self { version: VERSION, canonical: Sha256::digest(canonical).into(), raw: Sha256::digest(raw).into() }
     }
 
     /// Whether both are one operation: equal bytes always are, otherwise the canonical text decides.
@@ -120,16 +116,9 @@ pub fn members<'a>(raw: &'a RawValue, path: &str) -> Result<Vec<(String, &'a Raw
 /// # Errors
 /// When it holds U+0000 or half of a surrogate pair.
 pub fn string(raw: &RawValue, path: &str) -> Result<String, FlawAt> {
-    let at = |flaw| FlawAt {
-        flaw,
-        path: path.to_owned(),
-    };
+    let at = |flaw| FlawAt { flaw, path: path.to_owned() };
     let text: String = serde_json::from_str(raw.get()).map_err(|_| at(Flaw::HalfSurrogate))?;
-    if text.contains('\0') {
-        Err(at(Flaw::Nul))
-    } else {
-        Ok(text)
-    }
+    if text.contains('\0') { Err(at(Flaw::Nul)) } else { Ok(text) }
 }
 
 /// Appends the canonical text of a value to `out`.
@@ -138,10 +127,7 @@ pub fn string(raw: &RawValue, path: &str) -> Result<String, FlawAt> {
 /// When the value has a flaw.
 pub fn write(raw: &RawValue, path: &str, depth: usize, out: &mut String) -> Result<(), FlawAt> {
     if depth > MAX_DEPTH {
-        return Err(FlawAt {
-            flaw: Flaw::TooDeep,
-            path: path.to_owned(),
-        });
+        return Err(FlawAt { flaw: Flaw::TooDeep, path: path.to_owned() });
     }
     match raw.get().as_bytes().first() {
         Some(b'{') => {
@@ -190,11 +176,7 @@ pub fn write_string(text: &str, out: &mut String) {
 /// One step further on a dotted path.
 #[must_use]
 pub fn join(path: &str, step: &str) -> String {
-    if path.is_empty() {
-        step.to_owned()
-    } else {
-        format!("{path}.{step}")
-    }
+    if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") }
 }
 
 #[cfg(test)]

@@ -77,17 +77,11 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) fn new() -> Self {
-        Self {
-            switches: watch::Sender::new(Switches::default()),
-            counts: Mutex::default(),
-        }
+        Self { switches: watch::Sender::new(Switches::default()), counts: Mutex::default() }
     }
 
     pub(crate) fn owner_of(&self, token: &str) -> Option<Owner> {
-        OWNERS
-            .iter()
-            .find(|(_, known)| *known == token)
-            .and_then(|(name, _)| name.parse().ok())
+        OWNERS.iter().find(|(_, known)| *known == token).and_then(|(name, _)| name.parse().ok())
     }
 
     fn counts(&self) -> MutexGuard<'_, HashMap<Owner, Counts>> {
@@ -118,11 +112,7 @@ impl Demo {
     /// Waits as long as the switches say.
     async fn hold(&self) {
         // The sender is here, so the wait cannot end in an error.
-        let _ = self
-            .switches
-            .subscribe()
-            .wait_for(|switches| !switches.stop_answering)
-            .await;
+        let _ = self.switches.subscribe().wait_for(|switches| !switches.stop_answering).await;
         let delay_ms = self.switches.borrow().delay_ms;
         tokio::time::sleep(Duration::from_millis(delay_ms.into())).await;
     }
@@ -218,10 +208,7 @@ async fn session(Query(which): Query<Which>) -> Result<Response, Refusal> {
         token: &'static str,
     }
     let name = which.owner.as_deref().unwrap_or(OWNERS[0].0);
-    let (owner, token) = OWNERS
-        .into_iter()
-        .find(|(known, _)| *known == name)
-        .ok_or_else(Refusal::not_found)?;
+    let (owner, token) = OWNERS.into_iter().find(|(known, _)| *known == name).ok_or_else(Refusal::not_found)?;
     Ok(json(&Session { owner, token }))
 }
 
@@ -302,9 +289,5 @@ async fn rows(
         memory_id: None,
         requests,
     }));
-    Ok(json(&Rows {
-        rows,
-        requests: counts.requests,
-        per_memory,
-    }))
+    Ok(json(&Rows { rows, requests: counts.requests, per_memory }))
 }

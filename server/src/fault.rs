@@ -17,10 +17,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::http::{HeaderMap, Method};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
+use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use futures_util::stream;
 
 /// Decides over each request. It may await: a request is held until it has decided.
 pub type Hook = Arc<dyn Fn(&RequestInfo) -> BoxFuture<'static, Fault> + Send + Sync>;
@@ -57,6 +59,23 @@ pub enum Fault {
     AnswerAfter(Response),
     /// No answer ever, until the client leaves or the server stops; nothing was done.
     Hang,
+}
+
+/// A `200` whose body of JSON breaks off: the headers promise the whole, `kept` bytes of it come, then the connection
+/// closes.
+#[must_use]
+pub fn broken_off(whole: &str, kept: usize) -> Response {
+    let start = Bytes::copy_from_slice(&whole.as_bytes()[..kept.min(whole.len())]);
+    let pieces = stream::once(async { Ok(start) }).chain(stream::once(async {
+        // What was written is only sent when the body has nothing ready.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        Err(std::io::Error::from(std::io::ErrorKind::ConnectionAborted))
+    }));
+    let mut response = Response::new(Body::from_stream(pieces));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(whole.len()));
+    response
 }
 
 /// Marks a response that must not reach the client: the connection closes instead, without a byte.

@@ -79,9 +79,7 @@ fn take_apart(raw: &RawValue, given_id: &mut Box<RawValue>) -> Result<NewMemory,
 }
 
 fn parse_id(value: &RawValue) -> Result<ClientMemoryId, ItemError> {
-    text(value, ID_MEMBER)?
-        .parse()
-        .map_err(|error| refuse(&format!("{ID_MEMBER} is {error}"), Some(ID_MEMBER)))
+    text(value, ID_MEMBER)?.parse().map_err(|error| refuse(&format!("{ID_MEMBER} is {error}"), Some(ID_MEMBER)))
 }
 
 fn text(value: &RawValue, name: &str) -> Result<String, ItemError> {
@@ -96,11 +94,7 @@ fn flaw(FlawAt { flaw, path }: FlawAt) -> ItemError {
 }
 
 fn refuse(detail: &str, field: Option<&str>) -> ItemError {
-    ItemError {
-        code: code::INVALID_ITEM.to_owned(),
-        detail: detail.to_owned(),
-        field: field.map(str::to_owned),
-    }
+    ItemError { code: code::INVALID_ITEM.to_owned(), detail: detail.to_owned(), field: field.map(str::to_owned) }
 }
 
 #[cfg(test)]

@@ -17,11 +17,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_items: 100,
-            max_bytes: 1 << 20,
-            key_ttl: Duration::from_secs(30 * 24 * 60 * 60),
-        }
+        Self { max_items: 100, max_bytes: 1 << 20, key_ttl: Duration::from_secs(30 * 24 * 60 * 60) }
     }
 }
 

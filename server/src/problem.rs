@@ -55,11 +55,7 @@ impl Refusal {
     }
 
     pub(crate) fn not_found() -> Self {
-        Self::new(
-            StatusCode::NOT_FOUND,
-            code::NOT_FOUND,
-            "There is nothing at this address.",
-        )
+        Self::new(StatusCode::NOT_FOUND, code::NOT_FOUND, "There is nothing at this address.")
     }
 
     pub(crate) fn internal() -> Self {

@@ -129,11 +129,7 @@ impl Service {
             None => self.pass(request).await,
             Some(hook) => self.through(hook, request, number, stop).await?,
         };
-        if response.extensions().get::<NoAnswer>().is_some() {
-            Err(Dropped)
-        } else {
-            Ok(response)
-        }
+        if response.extensions().get::<NoAnswer>().is_some() { Err(Dropped) } else { Ok(response) }
     }
 
     async fn through(

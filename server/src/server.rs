@@ -151,14 +151,9 @@ impl Builder {
         for origin in &self.origins {
             self.site.origins.push(parse_origin(origin)?);
         }
-        let listener = TcpListener::bind(self.addr).await.map_err(|source| StartError::Bind {
-            addr: self.addr,
-            source,
-        })?;
-        let addr = listener.local_addr().map_err(|source| StartError::Bind {
-            addr: self.addr,
-            source,
-        })?;
+        let listener =
+            TcpListener::bind(self.addr).await.map_err(|source| StartError::Bind { addr: self.addr, source })?;
+        let addr = listener.local_addr().map_err(|source| StartError::Bind { addr: self.addr, source })?;
         let repository = self.database.open().await?;
         for (owner, token) in &self.tokens {
             repository.add_token(owner, TokenHash::of(token)).await?;
@@ -178,13 +173,7 @@ impl Builder {
         });
         let task = tokio::spawn(serve(listener, service.clone(), ending.clone(), self.patience));
         tracing::info!(%addr, demo = self.demo, "listening");
-        Ok(Running {
-            addr,
-            repository,
-            service,
-            ending,
-            task,
-        })
+        Ok(Running { addr, repository, service, ending, task })
     }
 }
 

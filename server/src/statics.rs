@@ -27,12 +27,7 @@ pub(crate) fn routes<S: Clone + Send + Sync + 'static>(www: Option<PathBuf>, pkg
 
 async fn finish(request: Request, next: Next) -> Response {
     // A hidden file in the folder is no part of the page.
-    if request
-        .uri()
-        .path()
-        .split('/')
-        .any(|part| part.starts_with('.') || part.starts_with("%2e"))
-    {
+    if request.uri().path().split('/').any(|part| part.starts_with('.') || part.starts_with("%2e")) {
         return not_found();
     }
     let media_type = media_type(request.uri().path());
@@ -49,12 +44,7 @@ async fn finish(request: Request, next: Next) -> Response {
 }
 
 fn not_found() -> Response {
-    (
-        StatusCode::NOT_FOUND,
-        [(header::CACHE_CONTROL, "no-cache")],
-        Html(NOT_FOUND),
-    )
-        .into_response()
+    (StatusCode::NOT_FOUND, [(header::CACHE_CONTROL, "no-cache")], Html(NOT_FOUND)).into_response()
 }
 
 /// The types that must be right for a page to run; the others are guessed from the name.

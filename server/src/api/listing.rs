@@ -48,19 +48,12 @@ pub(super) async fn list(
             .filter(|limit| (1..=MAX_LIMIT).contains(limit))
             .ok_or_else(|| Refusal::bad_request(format!("\"limit\" is 1 to {MAX_LIMIT}.")).field("limit"))?,
     };
-    let mut memories = app
-        .repository
-        .changed_after(&owner, after, limit, MAX_PAGE_BYTES)
-        .await?;
+    let mut memories = app.repository.changed_after(&owner, after, limit, MAX_PAGE_BYTES).await?;
     let next = memories.last().map_or(after, |memory| memory.change);
     // Asked again rather than guessed: a page may be short for its bytes, and full at the very end.
     let has_more = !memories.is_empty() && !app.repository.changed_after(&owner, next, 1, 0).await?.is_empty();
     let records = memories.drain(..).map(record).collect::<Result<_, _>>()?;
-    Ok(json(&Page {
-        records,
-        next: next.to_string(),
-        has_more,
-    }))
+    Ok(json(&Page { records, next: next.to_string(), has_more }))
 }
 
 fn record(memory: StoredMemory) -> Result<Record, Refusal> {

@@ -21,11 +21,7 @@ use crate::{body, demo};
 /// The routes, with every refusal a problem.
 pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     let sync = post(sync::sync);
-    let sync = if app.demo.is_some() {
-        sync.layer(from_fn_with_state(app.clone(), demo::switchboard))
-    } else {
-        sync
-    };
+    let sync = if app.demo.is_some() { sync.layer(from_fn_with_state(app.clone(), demo::switchboard)) } else { sync };
     Router::new()
         .route("/memories/sync", sync)
         .route("/memories", get(listing::list))
@@ -42,21 +38,13 @@ async fn capabilities(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn method_not_allowed() -> Refusal {
-    Refusal::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        code::INVALID_REQUEST,
-        "This address does not take this method.",
-    )
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID_REQUEST, "This address does not take this method.")
 }
 
 /// An answer of JSON. `axum::Json` would answer a failure with its own text.
 pub(crate) fn json(value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
-        Ok(body) => (
-            [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))],
-            body,
-        )
-            .into_response(),
+        Ok(body) => ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
         Err(_) => Refusal::internal().into_response(),
     }
 }

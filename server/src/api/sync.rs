@@ -34,10 +34,7 @@ pub(super) async fn sync(
     let request = decode(&body)?;
     let count = request.items.len();
     if count > usize::try_from(app.limits.max_items).unwrap_or(usize::MAX) {
-        let detail = format!(
-            "A batch takes {} items, this one has {count}. Nothing was stored.",
-            app.limits.max_items
-        );
+        let detail = format!("A batch takes {} items, this one has {count}. Nothing was stored.", app.limits.max_items);
         return Err(Refusal::too_large(detail, &app.limits));
     }
     let items: Vec<_> = request.items.iter().map(|raw| item::parse(raw)).collect();
@@ -54,20 +51,13 @@ pub(super) async fn sync(
 }
 
 fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
-    let given = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = given.split(';').next().unwrap_or_default().trim();
     if media_type.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
     let detail = "The body must be application/json. Nothing was stored.";
-    Err(Refusal::new(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        code::INVALID_REQUEST,
-        detail,
-    ))
+    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID_REQUEST, detail))
 }
 
 fn decode(body: &[u8]) -> Result<SyncRequest<'_>, Refusal> {
@@ -77,19 +67,8 @@ fn decode(body: &[u8]) -> Result<SyncRequest<'_>, Refusal> {
     let object = text.trim_ascii_start().starts_with('{');
     request
         // The parser's own words may quote the body, so only the place is told.
-        .map_err(|error| {
-            (
-                error.is_data(),
-                format!(" (line {}, column {})", error.line(), error.column()),
-            )
-        })
-        .and_then(|request| {
-            if object {
-                Ok(request)
-            } else {
-                Err((true, String::new()))
-            }
-        })
+        .map_err(|error| (error.is_data(), format!(" (line {}, column {})", error.line(), error.column())))
+        .and_then(|request| if object { Ok(request) } else { Err((true, String::new())) })
         .map_err(|(json, place)| {
             if json {
                 bad(&format!("The body must be an object with an array \"items\"{place}.")).field("items")
@@ -132,10 +111,7 @@ async fn store(
             results[index] = Some(stored(memory, creation)?);
         }
     }
-    results
-        .into_iter()
-        .map(|result| result.ok_or_else(Refusal::internal))
-        .collect()
+    results.into_iter().map(|result| result.ok_or_else(Refusal::internal)).collect()
 }
 
 fn stored(memory: &NewMemory, creation: &Creation) -> Result<ItemResult, Refusal> {

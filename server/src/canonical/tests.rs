@@ -12,28 +12,15 @@ enum Json {
     Object(Vec<(String, Json)>),
 }
 
-const LETTERS: [char; 14] = [
-    'a', 'b', '"', '\\', '/', '\n', '\u{1}', 'が', '\u{3099}', '𠮷', '👩', '\u{200d}', '\u{7f}', ' ',
-];
+const LETTERS: [char; 14] =
+    ['a', 'b', '"', '\\', '/', '\n', '\u{1}', 'が', '\u{3099}', '𠮷', '👩', '\u{200d}', '\u{7f}', ' '];
 
 fn text(rng: &mut Rng) -> String {
-    (0..rng.usize(0..6))
-        .map(|_| LETTERS[rng.usize(0..LETTERS.len())])
-        .collect()
+    (0..rng.usize(0..6)).map(|_| LETTERS[rng.usize(0..LETTERS.len())]).collect()
 }
 
 fn number(rng: &mut Rng) -> String {
-    const NUMBERS: [&str; 9] = [
-        "0",
-        "-0",
-        "1",
-        "1.0",
-        "1e0",
-        "9007199254740993",
-        "9007199254740992",
-        "1E2",
-        "0.1",
-    ];
+    const NUMBERS: [&str; 9] = ["0", "-0", "1", "1.0", "1e0", "9007199254740993", "9007199254740992", "1E2", "0.1"];
     NUMBERS[rng.usize(0..NUMBERS.len())].to_owned()
 }
 
@@ -102,11 +89,7 @@ fn render_text(text: &str, rng: &mut Rng, out: &mut String) {
         if rng.bool() || c < ' ' {
             let upper = rng.bool();
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&if upper {
-                    format!("\\u{unit:04X}")
-                } else {
-                    format!("\\u{unit:04x}")
-                });
+                out.push_str(&if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
             }
         } else if c == '"' || c == '\\' || (c == '/' && rng.bool()) {
             out.push('\\');
@@ -167,18 +150,12 @@ fn one_value_has_one_text_and_another_value_another() {
         assert_eq!(first, second, "seed {seed}: {first_text} and {second_text}");
         // It is JSON, and of the same value.
         assert_eq!(canonical(&first).unwrap(), first, "seed {seed}");
-        assert_eq!(
-            Fingerprint::new(&first_text, &first).canonical,
-            Fingerprint::new(&second_text, &second).canonical
-        );
+        assert_eq!(Fingerprint::new(&first_text, &first).canonical, Fingerprint::new(&second_text, &second).canonical);
         let mut changed = original.clone();
         mutate(&mut changed, &mut Rng::with_seed(!seed));
         let (third, third_text) = write(&changed);
         assert_ne!(first, third, "seed {seed}: {first_text} and {third_text}");
-        let (a, b) = (
-            Fingerprint::new(&first_text, &first),
-            Fingerprint::new(&third_text, &third),
-        );
+        let (a, b) = (Fingerprint::new(&first_text, &first), Fingerprint::new(&third_text, &third));
         assert!(!a.same_operation(&b), "seed {seed}");
     }
 }
@@ -186,31 +163,17 @@ fn one_value_has_one_text_and_another_value_another() {
 #[test]
 fn the_text_is_what_fingerprints_in_databases_were_made_of() {
     let text = "{ \"b\" : [1.0, -0, 1e2, true, null], \"a\" : \"\\u3042\\/\\n\\u0001\\\"\\\\\", \"\" : {} }";
-    assert_eq!(
-        canonical(text).unwrap(),
-        r#"{"":{},"a":"あ/\u000a\u0001\"\\","b":[1.0,-0,1e2,true,null]}"#
-    );
+    assert_eq!(canonical(text).unwrap(), r#"{"":{},"a":"あ/\u000a\u0001\"\\","b":[1.0,-0,1e2,true,null]}"#);
 }
 
 #[test]
 fn equal_bytes_are_one_operation_under_any_rules() {
     let today = Fingerprint::new("{}", "{}");
-    let older = Fingerprint {
-        version: VERSION + 1,
-        canonical: [0; 32],
-        raw: today.raw,
-    };
+    let older = Fingerprint { version: VERSION + 1, canonical: [0; 32], raw: today.raw };
     assert!(today.same_operation(&older));
-    assert!(!today.same_operation(&Fingerprint {
-        raw: [0; 32],
-        ..older.clone()
-    }));
+    assert!(!today.same_operation(&Fingerprint { raw: [0; 32], ..older.clone() }));
     // Texts of two rule books say nothing about each other.
-    assert!(!today.same_operation(&Fingerprint {
-        raw: [0; 32],
-        canonical: today.canonical,
-        ..older
-    }));
+    assert!(!today.same_operation(&Fingerprint { raw: [0; 32], canonical: today.canonical, ..older }));
 }
 
 #[test]
@@ -225,14 +188,7 @@ fn flaws_are_found_wherever_they_are() {
         (r#"{"a":{"\ud83d":1}}"#, Flaw::HalfSurrogate, "a"),
         (r#"[{"x":1,"\u0078":2}]"#, Flaw::Twice, "0.x"),
     ] {
-        assert_eq!(
-            canonical(text),
-            Err(FlawAt {
-                flaw,
-                path: path.to_owned()
-            }),
-            "{text}"
-        );
+        assert_eq!(canonical(text), Err(FlawAt { flaw, path: path.to_owned() }), "{text}");
     }
     assert_eq!(canonical(r#""\ud83d\ude00""#).unwrap(), "\"😀\"");
 }

@@ -24,11 +24,7 @@ fn an_item_is_taken_apart_and_nothing_is_lost() {
 
 #[test]
 fn the_fingerprint_covers_all_but_the_case_of_the_id() {
-    let one = |id: &str, rest: &str| {
-        parsed(&format!(r#"{{"clientMemoryId":"{id}",{rest}}}"#))
-            .unwrap()
-            .fingerprint
-    };
+    let one = |id: &str, rest: &str| parsed(&format!(r#"{{"clientMemoryId":"{id}",{rest}}}"#)).unwrap().fingerprint;
     let original = one(ID, r#""title":"a","body":"b","mood":1"#);
     assert!(original.same_operation(&one(&ID.to_uppercase(), r#""mood":1,"body":"\u0062","title":"a""#)));
     for other in [
@@ -51,18 +47,9 @@ fn every_flaw_is_refused_with_its_place() {
         ("null".to_owned(), None),
         ("[]".to_owned(), None),
         (r#"{"title":"","body":""}"#.to_owned(), Some(ID_MEMBER)),
-        (
-            r#"{"clientMemoryId":7,"title":"","body":""}"#.to_owned(),
-            Some(ID_MEMBER),
-        ),
-        (
-            r#"{"clientMemoryId":"x","title":"","body":""}"#.to_owned(),
-            Some(ID_MEMBER),
-        ),
-        (
-            format!(r#"{{"clientMemoryId":"{{{ID}}}","title":"","body":""}}"#),
-            Some(ID_MEMBER),
-        ),
+        (r#"{"clientMemoryId":7,"title":"","body":""}"#.to_owned(), Some(ID_MEMBER)),
+        (r#"{"clientMemoryId":"x","title":"","body":""}"#.to_owned(), Some(ID_MEMBER)),
+        (format!(r#"{{"clientMemoryId":"{{{ID}}}","title":"","body":""}}"#), Some(ID_MEMBER)),
         (with(r#""body":"""#), Some("title")),
         (with(r#""title":"""#), Some("body")),
         (with(r#""title":null,"body":"""#), Some("title")),
@@ -70,20 +57,10 @@ fn every_flaw_is_refused_with_its_place() {
         (with(r#""title":"","body":"","createdAt":17"#), Some("createdAt")),
         (with(r#""title":"","body":"a\u0000b""#), Some("body")),
         (with(r#""title":"\ud83d","body":"""#), Some("title")),
-        (
-            with(r#""title":"","body":"","tags":["ok",{"x":"\u0000"}]"#),
-            Some("tags.1.x"),
-        ),
+        (with(r#""title":"","body":"","tags":["ok",{"x":"\u0000"}]"#), Some("tags.1.x")),
         (with(r#""title":"","body":"","\u0000":1"#), None),
         (with(r#""title":"","body":"","title":"""#), Some("title")),
-        (
-            with(&format!(
-                r#""title":"","body":"","deep":{}1{}"#,
-                "[".repeat(200),
-                "]".repeat(200)
-            )),
-            Some("deep"),
-        ),
+        (with(&format!(r#""title":"","body":"","deep":{}1{}"#, "[".repeat(200), "]".repeat(200))), Some("deep")),
     ] {
         let rejection = parsed(&text).unwrap_err();
         assert_eq!(rejection.error.code, code::INVALID_ITEM, "{text}");
@@ -98,10 +75,7 @@ fn every_flaw_is_refused_with_its_place() {
 #[test]
 fn a_refusal_names_the_item_as_it_named_itself() {
     let given = |text: &str| parsed(text).unwrap_err().given_id.get().to_owned();
-    assert_eq!(
-        given(&format!(r#"{{"clientMemoryId":"{ID}","title":1}}"#)),
-        format!("\"{ID}\"")
-    );
+    assert_eq!(given(&format!(r#"{{"clientMemoryId":"{ID}","title":1}}"#)), format!("\"{ID}\""));
     assert_eq!(given(r#"{"clientMemoryId":"\ud83d"}"#), r#""\ud83d""#);
     assert_eq!(given(r#"{"clientMemoryId":{"a":1}}"#), r#"{"a":1}"#);
     assert_eq!(given("{}"), "null");

@@ -48,9 +48,7 @@ pub struct NewMemory {
 impl std::fmt::Debug for NewMemory {
     // People's words have no place in a log.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NewMemory")
-            .field("client_memory_id", &self.client_memory_id)
-            .finish_non_exhaustive()
+        f.debug_struct("NewMemory").field("client_memory_id", &self.client_memory_id).finish_non_exhaustive()
     }
 }
 
@@ -178,19 +176,13 @@ impl Database {
     /// In memory, gone at the end.
     #[must_use]
     pub fn memory() -> Self {
-        Self {
-            place: Place::Memory,
-            busy_timeout: Self::BUSY_TIMEOUT,
-        }
+        Self { place: Place::Memory, busy_timeout: Self::BUSY_TIMEOUT }
     }
 
     /// An SQLite file, made if it is not there.
     #[must_use]
     pub fn path(path: impl Into<PathBuf>) -> Self {
-        Self {
-            place: Place::Path(path.into()),
-            busy_timeout: Self::BUSY_TIMEOUT,
-        }
+        Self { place: Place::Path(path.into()), busy_timeout: Self::BUSY_TIMEOUT }
     }
 
     /// How long a call waits for others before it is [`StoreError::Busy`].

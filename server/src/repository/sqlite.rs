@@ -18,6 +18,9 @@ use crate::canonical::Fingerprint;
 /// The schema's steps, in order. One that was released is never changed again.
 const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "memories", include_str!("../../migrations/sqlite/0001_memories.sql"))];
 
+/// Opening takes its time on a loaded machine, however impatient the calls are that come later.
+const OPEN_AT_LEAST: Duration = Duration::from_secs(10);
+
 const READERS: u32 = 4;
 
 pub(super) struct Sqlite {
@@ -29,10 +32,9 @@ pub(super) struct Sqlite {
 impl Sqlite {
     pub(super) async fn open(path: Option<&Path>, busy_timeout: Duration) -> Result<Self, StoreError> {
         let options = match path {
-            Some(path) => SqliteConnectOptions::new()
-                .filename(path)
-                .create_if_missing(true)
-                .journal_mode(SqliteJournalMode::Wal),
+            Some(path) => {
+                SqliteConnectOptions::new().filename(path).create_if_missing(true).journal_mode(SqliteJournalMode::Wal)
+            }
             None => SqliteConnectOptions::new().in_memory(true),
         };
         // FULL: what was answered survives a power cut.
@@ -50,14 +52,10 @@ impl Sqlite {
         };
         let writer = pool(1).connect_lazy_with(options.clone());
         // A database in memory belongs to its one connection.
-        let readers = if path.is_some() {
-            pool(READERS).connect_lazy_with(options)
-        } else {
-            writer.clone()
-        };
+        let readers = if path.is_some() { pool(READERS).connect_lazy_with(options) } else { writer.clone() };
         let store = Self { writer, readers };
         // Changing to WAL can meet another opener without waiting for it, so this waits by itself.
-        let give_up = Instant::now() + busy_timeout;
+        let give_up = Instant::now() + busy_timeout.max(OPEN_AT_LEAST);
         loop {
             match store.migrate().await {
                 Err(StoreError::Busy) if Instant::now() < give_up => {
@@ -91,11 +89,7 @@ impl Repository for Sqlite {
             .bind(&token.0[..])
             .fetch_optional(&self.readers)
             .await?;
-        name.map(|name| {
-            name.parse()
-                .map_err(|_| StoreError::Corrupt("an owner's name".to_owned()))
-        })
-        .transpose()
+        name.map(|name| name.parse().map_err(|_| StoreError::Corrupt("an owner's name".to_owned()))).transpose()
     }
 
     async fn add_token(&self, owner: &Owner, token: TokenHash) -> Result<(), StoreError> {
@@ -118,11 +112,7 @@ impl Repository for Sqlite {
         let mut results = Vec::with_capacity(memories.len());
         for memory in &memories {
             results.push(match insert(&mut tx, owner, memory).await? {
-                Some(id) => Creation {
-                    id,
-                    revision: 1,
-                    existing: None,
-                },
+                Some(id) => Creation { id, revision: 1, existing: None },
                 None => find(&mut tx, owner, memory.client_memory_id).await?,
             });
         }
@@ -153,10 +143,7 @@ impl Repository for Sqlite {
         let (mut memories, mut bytes) = (Vec::new(), 0_usize);
         while let Some(row) = rows.try_next().await? {
             let memory = read_memory(&row)?;
-            bytes += memory
-                .content
-                .as_ref()
-                .map_or(0, |c| c.title.len() + c.body.len() + c.extra.len());
+            bytes += memory.content.as_ref().map_or(0, |c| c.title.len() + c.body.len() + c.extra.len());
             memories.push(memory);
             if bytes >= max_bytes {
                 break;
@@ -208,17 +195,13 @@ impl Repository for Sqlite {
             .bind(owner.as_str())
             .fetch_all(&self.readers)
             .await?;
-        rows.iter()
-            .map(|row| Ok((client_id(row, 0)?, MemoryId(row.try_get(1)?))))
-            .collect()
+        rows.iter().map(|row| Ok((client_id(row, 0)?, MemoryId(row.try_get(1)?)))).collect()
     }
 
     async fn advance_ids(&self, id: MemoryId) -> Result<(), StoreError> {
         let mut tx = self.begin().await?;
         // SQLite's own table has no unique column to conflict on.
-        sqlx::query("DELETE FROM sqlite_sequence WHERE name = 'memories'")
-            .execute(&mut *tx)
-            .await?;
+        sqlx::query("DELETE FROM sqlite_sequence WHERE name = 'memories'").execute(&mut *tx).await?;
         sqlx::query(
             "INSERT INTO sqlite_sequence (name, seq) SELECT 'memories', max(?, coalesce(max(id), 0)) FROM memories",
         )
@@ -277,20 +260,14 @@ async fn find(tx: &mut SqliteTransaction<'_>, owner: &Owner, id: ClientMemoryId)
     .await?;
     let hash = |index: usize| -> Result<[u8; 32], StoreError> {
         let bytes: Vec<u8> = row.try_get(index)?;
-        bytes
-            .try_into()
-            .map_err(|_| StoreError::Corrupt("a fingerprint".to_owned()))
+        bytes.try_into().map_err(|_| StoreError::Corrupt("a fingerprint".to_owned()))
     };
     Ok(Creation {
         id: MemoryId(row.try_get(0)?),
         revision: unsigned(row.try_get(1)?)?,
         existing: Some(Existing {
             deleted: row.try_get(2)?,
-            original: Fingerprint {
-                version: row.try_get(3)?,
-                canonical: hash(4)?,
-                raw: hash(5)?,
-            },
+            original: Fingerprint { version: row.try_get(3)?, canonical: hash(4)?, raw: hash(5)? },
         }),
     })
 }
@@ -333,9 +310,7 @@ fn read_memory(row: &SqliteRow) -> Result<StoredMemory, StoreError> {
 }
 
 fn client_id(row: &SqliteRow, index: usize) -> Result<ClientMemoryId, StoreError> {
-    row.try_get::<String, _>(index)?
-        .parse()
-        .map_err(|_| StoreError::Corrupt("a clientMemoryId".to_owned()))
+    row.try_get::<String, _>(index)?.parse().map_err(|_| StoreError::Corrupt("a clientMemoryId".to_owned()))
 }
 
 fn unsigned(number: i64) -> Result<u64, StoreError> {
@@ -350,10 +325,7 @@ impl From<sqlx::Error> for StoreError {
             sqlx::Error::PoolTimedOut => true,
             // The low byte is the kind; the rest says which of its cases.
             sqlx::Error::Database(e) => {
-                let code = e
-                    .code()
-                    .and_then(|code| code.parse::<u32>().ok())
-                    .map(|code| code & 0xff);
+                let code = e.code().and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);
                 matches!(code, Some(SQLITE_BUSY | SQLITE_LOCKED))
             }
             _ => false,

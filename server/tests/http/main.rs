@@ -1,0 +1,15 @@
+//! The server over real sockets.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod batch;
+mod common;
+mod cors;
+mod demo;
+mod faults;
+mod listing;
+mod process;
+mod races;
+mod refusals;
+mod site;
+mod store;
