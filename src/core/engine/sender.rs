@@ -216,6 +216,8 @@ impl Engine {
             self.look_at_suspects();
         } else if self.sender.dirty {
             self.sender.busy = true;
+            // What arrives while this is read must be looked for again.
+            self.sender.dirty = false;
             let (max_items, max_bytes) = (self.sender.sizer.items(), self.sender.sizer.bytes());
             self.read(Read::Due(DueQuery { now, horizon: now + BACKOFF_CAP, max_items, max_bytes }), Purpose::Due);
         } else if !self.sender.suspects.is_empty() {
@@ -241,7 +243,7 @@ impl Engine {
 
     pub(super) fn due_found(&mut self, due: Due) {
         self.sender.busy = false;
-        self.sender.dirty = due.more;
+        self.sender.dirty |= due.more;
         self.sender.next_due = due.next;
         if due.records.is_empty() {
             return;
