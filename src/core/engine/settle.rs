@@ -138,7 +138,10 @@ impl Engine {
         for (record, decision) in chunk.records.into_iter().zip(decisions) {
             self.sender.silent_alone.remove(&record.order);
             let decided = match decision {
-                Decision::Nothing => Decided::Wait(now + self.own_backoff(&record)),
+                Decision::Nothing => {
+                    self.sender.something_may_be_due();
+                    Decided::Wait(now + self.own_backoff(&record))
+                }
                 decision => Decided::Reconciled(decision),
             };
             settlement.items.push(Item::new(record, decided));
