@@ -82,11 +82,9 @@ export class Composer {
   async #save() {
     if (this.#committing) return;
     const values = { title: this.#title.value, body: this.#body.value };
-    if (values.title.trim() === "") {
-      const empty = values.body.trim() === "";
+    if (values.title.trim() === "" && values.body.trim() === "") {
       // The second half of a double click comes when the form is already clear.
-      if (empty && performance.now() - this.#savedAt < ECHO_MS) return;
-      this.#trouble({ code: empty ? "empty" : "title", path: "title" });
+      if (performance.now() - this.#savedAt >= ECHO_MS) this.#trouble({ code: "empty", path: "title" });
       return;
     }
     this.#committing = true;
@@ -177,7 +175,8 @@ export class Composer {
     const problem = this.#problem;
     if (problem === null) return this.#message.replaceChildren();
     const code = has(`error.what.${problem.code}`) ? problem.code : "other";
-    const lines = [el("strong", {}, t(`error.what.${code}`)), t("error.safe"), t(`error.do.${code}`)];
+    const safe = code === "empty" ? null : t("error.safe");
+    const lines = [el("strong", {}, t(`error.what.${code}`)), safe, t(`error.do.${code}`)].filter((line) => line !== null);
     this.#message.replaceChildren(...lines.map((line) => el("p", {}, line)));
     const remedy = this.#remedy(code);
     if (remedy !== null) this.#message.append(remedy);

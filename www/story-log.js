@@ -11,6 +11,7 @@ export class StoryLog {
   #timer = null;
   #askedAt = -Infinity;
   #board = null;
+  #doubted = false;
 
   constructor(outbox, demo) {
     this.#demo = demo;
@@ -41,7 +42,8 @@ export class StoryLog {
       const unsettled = new Map([...this.#stories].map(([id, story]) => [id, attemptsOf(story).length]));
       const counts = await this.#demo.rows();
       this.#timer = null;
-      if (counts !== null) this.#take(counts, unsettled);
+      if (counts === null) this.#doubted = true;
+      else this.#take(counts, unsettled);
     }, wait);
   }
 
@@ -59,6 +61,9 @@ export class StoryLog {
   }
 
   #take(counts, unsettled) {
+    // A server that was away may have counted from nothing again: what it counts now tells nothing about before.
+    const doubtful = this.#doubted || (this.#board !== null && counts.requests < this.#board.requests);
+    this.#doubted = false;
     this.#board = { rows: counts.rows, requests: counts.requests, memories: counts.perMemory.length };
     const seen = new Map();
     for (const { clientMemoryId, memory_id: memoryId, requests } of counts.perMemory) {
@@ -70,7 +75,8 @@ export class StoryLog {
     for (const [id, story] of this.#stories) {
       const now = seen.get(id) ?? { requests: 0, rows: 0 };
       // Counts asked for before a later attempt began say nothing sure about either.
-      if (unsettled.get(id) === attemptsOf(story).length) judge(story, now);
+      if (doubtful) for (const step of attemptsOf(story)) step.counted ||= step.end !== null;
+      else if (unsettled.get(id) === attemptsOf(story).length) judge(story, now);
       story.requests = now.requests;
       story.rows = now.rows;
     }
@@ -111,7 +117,6 @@ function judge(story, now) {
   if (attempts.every(({ end }) => end !== null)) {
     if (now.requests === begun) for (const step of open) step.reached = true;
     else if (open.length === 1 && fresh.length === 1 && fresh[0] === open[0] && begun === attempts.length) open[0].reached = more > 0;
-    if (now.requests === 0) for (const step of open) step.reached = false;
     const newRow = now.rows > 0 && !(story.rows > 0);
     if (newRow && fresh.length === 1 && fresh[0].reached === true && begun === attempts.length) fresh[0].row = "made";
   }

@@ -17,10 +17,11 @@ export function showSwitches({ outbox, demo, session, log, openStory }) {
   const stop = toggle("demo.stop", () => set({ stopAnswering: !values.stopAnswering }));
   const offline = toggle("demo.offline", () => cutNetwork(!isCut()));
   const delay = select("demo.delay", [0, 300, 1000, 3000, 10000], (value) => set({ delayMs: value }));
+  // The server forgets both when it has counted down; a failure without a count goes on until it is switched off.
   const fail = select("demo.fail", [null, ...FAILURES], (value) =>
-    set({ failWith: value, failCount: value === null ? 0 : Math.max(1, values.failCount) }),
+    set({ failWith: value, failCount: value === null ? null : (values.failCount ?? 1) }),
   );
-  const failCount = select("demo.failCount", [1, 2, 5, 20], (value) => set({ failCount: values.failWith === null ? 0 : value }));
+  const failCount = select("demo.failCount", [1, 2, 5, 20, null], (value) => set({ failCount: value }), "demo.failEndless");
   const watch = button("demo.try", watchOne, "primary");
   const writeOne = button("demo.write1", () => write(1));
   const writeMany = button("demo.write100", () => write(100));
@@ -84,11 +85,11 @@ export function showSwitches({ outbox, demo, session, log, openStory }) {
       dropped.set(values.dropAnswers);
       stop.set(values.stopAnswering);
       delay.set(values.delayMs);
-      fail.set(values.failCount > 0 ? values.failWith : null);
-      if (values.failCount > 0) failCount.set(values.failCount);
+      fail.set(values.failWith);
+      failCount.set(values.failWith === null ? 1 : values.failCount);
     }
     for (const part of [dropped, stop, delay, fail]) part.enable(values !== null);
-    failCount.enable(values !== null && values.failWith !== null && values.failCount > 0);
+    failCount.enable(values !== null && values.failWith !== null);
     setText(problem, reached ? "" : t("demo.unreachable"));
     showBoard();
   }
@@ -115,7 +116,7 @@ export function showSwitches({ outbox, demo, session, log, openStory }) {
     if (!document.hidden && byId("demo").open && outbox.status.getSnapshot().pending > 0) read();
   }, WATCH_MS);
   outbox.subscribe(({ type }) => {
-    if (type === "synced" && values !== null && (values.dropAnswers > 0 || values.failCount > 0)) later();
+    if (type === "synced" && values !== null && (values.dropAnswers > 0 || values.failWith !== null)) later();
   });
   let soon = null;
   function later() {
@@ -179,7 +180,7 @@ function stepper({ label, change }) {
   };
 }
 
-function select(key, values, run) {
+function select(key, values, run, none = "demo.failNone") {
   const word = el("span");
   const input = el("select", { on: { change: () => run(JSON.parse(input.value)) } });
   for (const value of values) input.append(el("option", { value: JSON.stringify(value) }));
@@ -189,7 +190,7 @@ function select(key, values, run) {
       setText(word, t(key));
       for (const option of input.options) {
         const value = JSON.parse(option.value);
-        setText(option, value === null ? t("demo.failNone") : String(value));
+        setText(option, value === null ? t(none) : String(value));
       }
     },
     set(value) {
