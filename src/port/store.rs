@@ -13,7 +13,7 @@ pub trait Store {
     /// One record by its name.
     async fn get(&self, kind: &str, id: ClientMemoryId) -> Result<Option<Record>, StoreError>;
 
-    /// Records by their order; those that are gone are left out.
+    /// Records by their order, as asked; those that are gone are left out.
     async fn load(&self, orders: &[u64]) -> Result<Vec<Record>, StoreError>;
 
     /// What may be sent at a time.
@@ -143,7 +143,8 @@ pub enum Durability {
 pub enum Change {
     /// A new record. Only if its kind and id are not there. The store gives it an order and revision 1.
     Insert(Record),
-    /// Another state of a record. Only if the store's revision of it is `record.revision`, which is counted up.
+    /// Another state of a record. Only if the store's revision of it is `record.revision`, which is counted up, and its
+    /// kind and id are the same.
     Replace(Record),
     /// A record goes. Only if the store's revision of it is this.
     Remove {
@@ -163,7 +164,8 @@ pub enum WriteOutcome {
     Fenced,
     /// Nothing was changed: these records are not as expected. Here they are as they stand now.
     Stale(Vec<Mismatch>),
-    /// Nothing was changed: the server id in the change at this index belongs to another record of the kind.
+    /// Nothing was changed: the server id in the change at this index belongs to another record of the kind. Told only
+    /// when nothing is stale.
     Clash(usize),
 }
 
