@@ -23,7 +23,10 @@ pub enum Verdict {
         floor: Option<Millis>,
     },
     /// The server failed inside, perhaps on one of the items.
-    Failed,
+    Failed {
+        /// How long the server asks to wait.
+        floor: Option<Millis>,
+    },
     /// The credentials are dead or missing.
     SignedOut {
         /// Whether the server said so; otherwise the app did, and nothing was sent.
@@ -97,7 +100,7 @@ fn classify_answer(answer: &HttpAnswer, signed_out: &[u16], now: Time) -> Verdic
         403 if says(code::NOT_AUTHENTICATED) => Verdict::SignedOut { by_server: true },
         407 | 408 | 421 | 425 | 429 => later(Trouble::Busy),
         409 if floor.is_some() || says(code::IN_PROGRESS) => later(Trouble::Busy),
-        500 => Verdict::Failed,
+        500 => Verdict::Failed { floor },
         503 => later(Trouble::Busy),
         501..=599 => later(Trouble::ServerError),
         400 | 413 | 422 => Verdict::Refused(refusal(answer, problem)),
@@ -165,7 +168,7 @@ mod tests {
         match classify(delivery, &[401], Time(0)) {
             Verdict::Results(_) => "results",
             Verdict::Later { trouble, .. } => trouble.as_str(),
-            Verdict::Failed => "failed",
+            Verdict::Failed { .. } => "failed",
             Verdict::SignedOut { .. } => "signed_out",
             Verdict::Refused(_) => "refused",
         }

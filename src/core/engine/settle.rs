@@ -116,7 +116,7 @@ impl Engine {
                 }
             }
             Verdict::Later { trouble, floor } => self.no_verdict(&chunk, trouble, floor, now),
-            Verdict::Failed => self.failed(&chunk, now),
+            Verdict::Failed { floor } => self.failed(&chunk, floor, now),
             Verdict::SignedOut { by_server } => self.signed_out(&chunk, by_server, now),
             Verdict::Refused(refusal) => self.refused(&chunk, refusal, now),
         }
@@ -192,10 +192,10 @@ impl Engine {
         Decided::Wait(now + self.own_backoff(record))
     }
 
-    fn failed(&mut self, chunk: &Chunk, now: Time) {
+    fn failed(&mut self, chunk: &Chunk, floor: Option<Millis>, now: Time) {
         self.sender.trouble = Some(Trouble::ServerError);
-        if !self.sender.evidence {
-            postpone(&mut self.meta.queue, now, None, &mut self.random);
+        if !self.sender.evidence || floor.is_some() {
+            postpone(&mut self.meta.queue, now, floor, &mut self.random);
         }
         self.suspect(chunk, &Suspicion::Failed, now);
     }
