@@ -17,7 +17,8 @@ const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
-    problem: Problem,
+    // Boxed, since it rides in the error half of every handler's result.
+    problem: Box<Problem>,
     retry_after: Option<Duration>,
 }
 
@@ -25,13 +26,13 @@ impl Refusal {
     pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
         Self {
             status,
-            problem: Problem {
+            problem: Box::new(Problem {
                 title: status.canonical_reason().map(str::to_owned),
                 status: Some(status.as_u16()),
                 detail: Some(detail.into()),
                 code: Some(code.to_owned()),
                 ..Problem::default()
-            },
+            }),
             retry_after: None,
         }
     }

@@ -43,7 +43,6 @@ pub struct Server;
 
 impl Server {
     /// A server in memory on a free local port, until told otherwise.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder {
             database: Database::memory(),

@@ -180,9 +180,9 @@ async fn a_stop_has_a_bound_and_a_kill_waits_for_nobody() {
         }
         let started = Instant::now();
         if kill {
-            server.kill().await
+            server.kill().await;
         } else {
-            server.stop().await
+            server.stop().await;
         }
         assert!(started.elapsed() < Duration::from_secs(3));
         assert_eq!(started.elapsed() >= patience, !kill);
