@@ -79,7 +79,7 @@ pub(super) fn entry(record: &Record, status: &Status, now: Time) -> JsValue {
         deleted: record.deleted,
         created_at: created_at(&record.content),
         values: parse(&record.content.values()),
-        attempts: pending.map_or(0, |pending| pending.attempts),
+        attempts: record.attempts(),
         next_attempt_at: status.next_attempt_of(record, now).map(millis),
         revision: record.server_revision.map(number),
     })

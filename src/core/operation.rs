@@ -31,6 +31,8 @@ pub struct Record {
     pub server_revision: Option<u64>,
     /// The server told that it has been deleted there.
     pub deleted: bool,
+    /// How many attempts its settled or corrected operations took, for people.
+    pub earlier_attempts: u32,
     /// Its text, in the exact bytes that are sent.
     pub content: Frozen,
     /// What is still to be sent; `None` when everything is acknowledged.
@@ -159,6 +161,13 @@ impl fmt::Debug for Frozen {
 }
 
 impl Record {
+    /// How many attempts were begun with it in all.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        let pending = self.pending.as_ref().map_or(0, |pending| pending.attempts);
+        self.earlier_attempts.saturating_add(pending)
+    }
+
     /// Whether it waits to be sent, as opposed to being settled or waiting for a person.
     #[must_use]
     pub fn waits_to_be_sent(&self) -> bool {

@@ -61,6 +61,7 @@ pub fn acknowledged(record: &Record, server_id: ServerId, revision: Option<u64>,
         server_id: Some(server_id),
         server_revision: revision.or(record.server_revision),
         deleted: deleted || record.deleted,
+        earlier_attempts: record.attempts(),
         pending: None,
         ..record.clone()
     }
@@ -152,6 +153,7 @@ mod tests {
             server_id: None,
             server_revision: None,
             deleted: false,
+            earlier_attempts: 0,
             content: Frozen { bytes: b"{}".to_vec(), values_at: 1 },
             pending: Some(Pending { key: id(n).into(), attempts: 1, due: Time::ZERO, parked: None }),
         }

@@ -55,6 +55,10 @@ extern "C" {
     fn deleted(this: &Row) -> JsValue;
     #[wasm_bindgen(method, setter, js_name = x)]
     fn set_deleted(this: &Row, deleted: bool);
+    #[wasm_bindgen(method, getter, js_name = e)]
+    fn earlier_attempts(this: &Row) -> JsValue;
+    #[wasm_bindgen(method, setter, js_name = e)]
+    fn set_earlier_attempts(this: &Row, attempts: f64);
     #[wasm_bindgen(method, getter, js_name = c)]
     fn content(this: &Row) -> JsValue;
     #[wasm_bindgen(method, setter, js_name = c)]
@@ -188,6 +192,9 @@ pub(super) fn encode(record: &Record) -> Row {
     if record.deleted {
         row.set_deleted(true);
     }
+    if record.earlier_attempts > 0 {
+        row.set_earlier_attempts(f64::from(record.earlier_attempts));
+    }
     row.set_content(Uint8Array::from(record.content.bytes.as_slice()));
     row.set_values_at(f64::from(record.content.values_at));
     let Some(pending) = &record.pending else {
@@ -227,6 +234,7 @@ pub(super) fn decode(row: &Row) -> Result<Record, Flaw> {
         server_id: text(&row.server_id())?.map(ServerId::new).transpose().map_err(|_| "server id")?,
         server_revision: optional(&row.server_revision(), whole).map_err(|()| "server revision")?,
         deleted: row.deleted().as_bool().unwrap_or(false),
+        earlier_attempts: optional(&row.earlier_attempts(), small).map_err(|()| "earlier attempts")?.unwrap_or(0),
         content: Frozen {
             bytes: row.content().dyn_ref::<Uint8Array>().ok_or("content")?.to_vec(),
             values_at: small(&row.values_at()).ok_or("values' offset")?,

@@ -189,8 +189,9 @@ fn correct(record: Record, values: &str) -> Result<Plan, CallError> {
         .is_some_and(|parked| parked.cause.correctable());
     match record.pending {
         Some(pending) if correctable => {
+            let earlier_attempts = record.earlier_attempts.saturating_add(pending.attempts);
             let pending = Pending { attempts: 0, due: Time::ZERO, parked: None, ..pending };
-            Ok(Plan::replace(Record { content, pending: Some(pending), ..record }, EventKind::Stored))
+            Ok(Plan::replace(Record { content, earlier_attempts, pending: Some(pending), ..record }, EventKind::Stored))
         }
         _ if same_values(&record.content, &content) => Ok(Plan::nothing(record)),
         _ => Err(CallError::NotPossible("only a create that the server refused as invalid can be corrected")),
@@ -238,6 +239,7 @@ fn save_as_new(record: &Record, new: ClientMemoryId, now: Time) -> Result<Plan, 
         server_id: None,
         server_revision: None,
         deleted: false,
+        earlier_attempts: 0,
         content: freeze(new, &made, values)?,
         pending: Some(Pending { key: new.into(), attempts: 0, due: Time::ZERO, parked: None }),
         kind: record.kind.clone(),

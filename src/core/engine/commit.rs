@@ -70,6 +70,7 @@ impl Engine {
             server_id: None,
             server_revision: None,
             deleted: false,
+            earlier_attempts: 0,
             content,
             pending: Some(pending),
         };

@@ -73,6 +73,8 @@ pub(super) struct SenderState {
     pub(super) pass: Option<u64>,
     pub(super) asked_for_credentials: bool,
     pub(super) last_attempt: Time,
+    /// What could not be written, as far as is known.
+    pub(super) unsettled: Option<Settlement>,
     dirty: bool,
     next_due: Option<Time>,
     store_due: Time,
@@ -111,6 +113,7 @@ impl SenderState {
     pub(super) fn wake(&self, queue_due: Time) -> Option<Time> {
         let until = match self.role {
             Role::Fenced(until) | Role::Unclaimed(until) => Some(until),
+            Role::Active(_) if !self.busy && self.unsettled.is_some() => Some(self.store_due),
             Role::Active(_) if !self.busy && self.paused.is_none() => {
                 let next = if self.dirty { Some(Time::ZERO) } else { self.next_due };
                 next.map(|next| next.max(queue_due).max(self.store_due))
@@ -201,6 +204,11 @@ impl Engine {
     fn take_next(&mut self, now: Time) {
         if self.sender.bisection.is_over() && self.sender.suspects.is_empty() {
             self.sender.evidence = false;
+        }
+        if self.sender.store_due <= now
+            && let Some(settlement) = self.sender.unsettled.take()
+        {
+            return self.settle(settlement);
         }
         let waits = clamp(self.meta.queue.due, now) > now || self.sender.store_due > now;
         if self.sender.paused.is_some() || waits {
@@ -389,6 +397,7 @@ impl Engine {
         self.sender.bisection = Bisection::default();
         self.sender.suspects.clear();
         self.sender.evidence = false;
+        self.sender.unsettled = None;
         self.outputs.push_back(Output::ReleaseLock);
     }
 

@@ -17,6 +17,8 @@ use crate::port::{Change, Delivery, Durability, Mismatch, QueueState, StoreError
 #[derive(Debug, Default)]
 pub(super) struct Settlement {
     items: Vec<Item>,
+    /// What a write that seemed to fail had done after all.
+    done: Vec<Item>,
 }
 
 /// One record's change. The decision is kept, so that it can be made again on another state of the record.
@@ -54,6 +56,12 @@ impl Item {
         }
     }
 
+    /// Whether a record is as this change would leave it.
+    fn is_done_by(&self, record: &Record) -> bool {
+        let revised = |after: Record| Record { revision: after.revision + 1, ..after };
+        self.outcome().is_some_and(|(after, _)| revised(after) == *record)
+    }
+
     fn parked(&self, parked: &Parked) -> Option<Record> {
         let pending = Pending { parked: Some(parked.clone()), ..self.record.pending.clone()? };
         Some(Record { pending: Some(pending), ..self.record.clone() })
@@ -81,16 +89,11 @@ impl Settlement {
     /// Takes the records as they stand. What is gone or settled meanwhile drops out.
     fn renew(&mut self, mismatches: Vec<Mismatch>) {
         for mismatch in mismatches.into_iter().rev() {
+            let Some(item) = self.items.get(mismatch.index) else { continue };
             match mismatch.current {
-                Some(record) if record.pending.is_some() => {
-                    if let Some(item) = self.items.get_mut(mismatch.index) {
-                        item.record = record;
-                    }
-                }
-                _ if mismatch.index < self.items.len() => {
-                    self.items.remove(mismatch.index);
-                }
-                _ => {}
+                Some(record) if item.is_done_by(&record) => self.done.push(self.items.remove(mismatch.index)),
+                Some(record) if record.pending.is_some() => self.items[mismatch.index].record = record,
+                _ => drop(self.items.remove(mismatch.index)),
             }
         }
     }
@@ -230,7 +233,7 @@ impl Engine {
                 self.blame_the_endpoint();
             }
         }
-        self.settle(Settlement { items: vec![Item::new(record.clone(), decided)] });
+        self.settle(Settlement { items: vec![Item::new(record.clone(), decided)], ..Settlement::default() });
     }
 
     /// Several failed alone and nothing passed: no operation pays for that.
@@ -285,13 +288,16 @@ impl Engine {
                 }
             }
             Ok(WriteOutcome::Fenced) => self.fenced(now),
-            // The answer is forgotten; the same keys will bring it again.
-            Err(_) => self.store_failed(now),
+            // It may be done or not: written again, it tells which.
+            Err(_) => {
+                self.store_failed(now);
+                self.sender.unsettled = Some(settlement);
+            }
         }
     }
 
     fn tell(&mut self, settlement: &Settlement, now: Time) {
-        for item in &settlement.items {
+        for item in settlement.items.iter().chain(&settlement.done) {
             if let Some((mut after, Some(kind))) = item.outcome() {
                 after.revision += 1;
                 if let Some(done) = &mut self.sender.pass {

@@ -80,12 +80,7 @@ pub(crate) use each;
 /// A record as the engine inserts it, waiting and due.
 pub(crate) fn record(n: u32) -> Record {
     let id = id(n);
-    let pending = Pending {
-        key: id.into(),
-        attempts: 0,
-        due: Time::ZERO,
-        parked: None,
-    };
+    let pending = Pending { key: id.into(), attempts: 0, due: Time::ZERO, parked: None };
     Record {
         order: 0,
         revision: 0,
@@ -93,6 +88,7 @@ pub(crate) fn record(n: u32) -> Record {
         id,
         server_id: None,
         server_revision: None,
+        earlier_attempts: 0,
         deleted: false,
         content: content(format!("{{\"clientMemoryId\":\"{id}\",\"title\":\"思い出 {n}\"}}")),
         pending: Some(pending),
@@ -100,16 +96,11 @@ pub(crate) fn record(n: u32) -> Record {
 }
 
 pub(crate) fn id(n: u32) -> ClientMemoryId {
-    ClientMemoryId::from(Uuid::from_u128(
-        0x0f8f_ad5b_d9cb_469f_a165_0000_0000_0000 + u128::from(n),
-    ))
+    ClientMemoryId::from(Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_0000_0000_0000 + u128::from(n)))
 }
 
 pub(crate) fn content(bytes: impl Into<Vec<u8>>) -> Frozen {
-    Frozen {
-        bytes: bytes.into(),
-        values_at: 0,
-    }
+    Frozen { bytes: bytes.into(), values_at: 0 }
 }
 
 pub(crate) fn server_id(text: &str) -> ServerId {
@@ -117,20 +108,12 @@ pub(crate) fn server_id(text: &str) -> ServerId {
 }
 
 pub(crate) fn due_at(record: Record, due: u64) -> Record {
-    let pending = record.pending.clone().map(|pending| Pending {
-        due: Time(due),
-        ..pending
-    });
+    let pending = record.pending.clone().map(|pending| Pending { due: Time(due), ..pending });
     Record { pending, ..record }
 }
 
 pub(crate) fn settled(record: Record, server: &str) -> Record {
-    Record {
-        pending: None,
-        server_id: Some(server_id(server)),
-        server_revision: Some(1),
-        ..record
-    }
+    Record { pending: None, server_id: Some(server_id(server)), server_revision: Some(1), ..record }
 }
 
 pub(crate) fn parked(record: Record) -> Record {
@@ -142,24 +125,13 @@ pub(crate) fn parked(record: Record) -> Record {
         status: Some(422),
         server: Some("{\"max\":10}".into()),
     });
-    let pending = record.pending.clone().map(|pending| Pending {
-        attempts: 1,
-        parked,
-        ..pending
-    });
+    let pending = record.pending.clone().map(|pending| Pending { attempts: 1, parked, ..pending });
     Record { pending, ..record }
 }
 
 /// Makes changes that must succeed.
 pub(crate) async fn change(store: &impl Store, changes: Vec<Change>) -> Written {
-    match store
-        .write(Write {
-            changes,
-            ..Write::default()
-        })
-        .await
-        .unwrap()
-    {
+    match store.write(Write { changes, ..Write::default() }).await.unwrap() {
         WriteOutcome::Done(written) => written,
         refused => panic!("refused: {refused:?}"),
     }
@@ -181,23 +153,12 @@ pub(crate) async fn replace(store: &impl Store, record: Record) -> Record {
 
 /// Makes changes that may be refused.
 pub(crate) async fn attempt(store: &impl Store, changes: Vec<Change>) -> WriteOutcome {
-    store
-        .write(Write {
-            changes,
-            ..Write::default()
-        })
-        .await
-        .unwrap()
+    store.write(Write { changes, ..Write::default() }).await.unwrap()
 }
 
 /// All records of the kind, newest first.
 pub(crate) async fn all(store: &impl Store, kind: &str) -> Vec<Record> {
-    let query = ListQuery {
-        kind: kind.into(),
-        filter: Filter::All,
-        before: None,
-        limit: 10_000,
-    };
+    let query = ListQuery { kind: kind.into(), filter: Filter::All, before: None, limit: 10_000 };
     store.list(&query).await.unwrap().records
 }
 
