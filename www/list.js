@@ -50,7 +50,11 @@ export function showList(memories, acts) {
     row.element.remove();
   }
 
-  const view = (id) => ({ sending: memories.isSending(id), lost: memories.lostAnswer(id) });
+  const view = (id) => ({
+    sending: memories.isSending(id),
+    lost: memories.lostAnswer(id),
+    attempts: memories.attempts(id),
+  });
 
   function foot() {
     const empty = byId("empty");

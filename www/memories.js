@@ -8,6 +8,7 @@ export class Memories {
   #order = [];
   #sending = new Set();
   #lost = new Set();
+  #attempts = new Map();
   #dirty = new Set();
   #moved = false;
   #scheduled = false;
@@ -42,6 +43,11 @@ export class Memories {
 
   isSending(id) {
     return this.#sending.has(id);
+  }
+
+  /** How many attempts are known of it: an entry may no longer count them once it is synced. */
+  attempts(id) {
+    return Math.max(this.#entries.get(id)?.attempts ?? 0, this.#attempts.get(id) ?? 0);
   }
 
   /** Whether an attempt of it ended without an answer while this page was open. */
@@ -122,10 +128,11 @@ export class Memories {
     this.#touch(id);
   }
 
-  #hear({ type, entry, key }) {
+  #hear({ type, entry, key, attempt }) {
     if (entry?.kind !== undefined && entry.kind !== "memory") return;
     const id = entry?.id ?? key;
     if (id === null || id === undefined) return;
+    if (attempt > 0) this.#attempts.set(id, Math.max(attempt, this.#attempts.get(id) ?? 0));
     if (type === "attempted") this.#sending.add(id);
     else this.#sending.delete(id);
     if (type === "answer_lost") this.#lost.add(id);

@@ -73,14 +73,16 @@ export class Row {
       setText(this.#word, t(entry.deleted ? "row.deleted" : `state.${state}`));
     }
     if (drawn.title !== entry.values.title || drawn.body !== entry.values.body || drawn.lang !== language()) this.#text();
-    this.#tally.update(entry);
+    const { attempts } = this.#view;
+    this.#tally.update(entry, attempts);
     this.#parked();
     setText(this.#created, moment(entry.createdAt));
     if (drawn.createdAt !== entry.createdAt || drawn.lang !== language()) {
       setAttribute(this.#created, "datetime", entry.createdAt);
       setAttribute(this.#created, "title", full(entry.createdAt));
     }
-    setText(this.#attempts, t("row.attempts", { count: entry.attempts }));
+    // What was synced before this page was opened had attempts that nobody counted here.
+    setText(this.#attempts, attempts === 0 && entry.syncState === "synced" ? "" : t("row.attempts", { count: attempts }));
     this.#next();
     setText(this.#story, t("row.story"));
     this.#drawn = { state, deleted: entry.deleted, lang: language(), ...entry.values, createdAt: entry.createdAt };
@@ -118,7 +120,8 @@ export class Row {
   }
 
   #next() {
-    const { parked, syncState, nextAttemptAt, attempts } = this.#entry;
+    const { parked, syncState, nextAttemptAt } = this.#entry;
+    const { attempts } = this.#view;
     let text = "";
     if (parked === null && syncState === "pending") {
       if (this.#view.lost && attempts > 1 && this.#view.sending) text = t("row.again");

@@ -110,7 +110,7 @@ function end(story, { type, key, attempt, at }) {
 // Only what follows from the counts is said: all arrived, or the one open question has one answer.
 function judge(story, now) {
   const attempts = attemptsOf(story);
-  const begun = story.entry?.attempts ?? attempts.length;
+  const begun = Math.max(story.entry?.attempts ?? 0, ...attempts.map(({ n }) => n));
   const open = attempts.filter(({ end, reached }) => end === "lost" && reached === null);
   const fresh = attempts.filter((step) => step.end !== null && !step.counted);
   const more = now.requests - (story.requests ?? 0);

@@ -34,10 +34,9 @@ export function showStory(opened, log) {
     key.textContent = t("story.key", { key: entry.id });
     picture.replaceChildren(draw(steps, { width: picture.clientWidth || 320, serverId: entry.serverId }));
     telling.replaceChildren(...steps.map((step) => el("li", {}, tell(step, entry))));
-    const attempts = t("story.total", { count: entry.attempts });
-    const rows = story.rows ?? null;
-    total.textContent = rows === null ? attempts : t("story.totalRows", { attempts, count: rows });
-    requests.textContent = counted(story, entry);
+    const count = totalOf(entry, story);
+    total.textContent = totalText(count, story);
+    requests.textContent = counted(story, count);
     close.textContent = t("story.close");
   }
 
@@ -67,16 +66,28 @@ export function showStory(opened, log) {
   log.refresh();
 }
 
-function counted({ requests }, { attempts }) {
-  if (requests === null) return "";
+// An entry may no longer count its attempts once it is synced; each attempt that was seen carries its number.
+function totalOf(entry, story) {
+  return Math.max(entry.attempts, ...attemptsOf(story).map(({ n }) => n));
+}
+
+function totalText(count, { rows }) {
+  if (count === 0) return rows === null ? "" : t("story.rows", { count: rows });
+  const attempts = t("story.total", { count });
+  return rows === null ? attempts : t("story.totalRows", { attempts, count: rows });
+}
+
+function counted({ requests }, attempts) {
+  // None counted where there were attempts: the server counts since its start.
+  if (!requests) return "";
   const told = t("story.requests", { count: requests });
-  return requests > attempts ? `${told} ${t("story.more")}` : told;
+  return attempts > 0 && requests > attempts ? `${told} ${t("story.more")}` : told;
 }
 
 function stepsOf(entry, story) {
   const steps = story.steps.filter(({ kind }) => kind === "attempt" || kind === "stored");
   if (steps[0]?.kind !== "stored") steps.unshift({ kind: "stored", at: Date.parse(entry.createdAt) });
-  const unknown = entry.attempts - attemptsOf(story).length;
+  const unknown = totalOf(entry, story) - attemptsOf(story).length;
   if (unknown > 0) steps.splice(1, 0, { kind: "unknown", count: unknown });
   const last = steps.at(-1);
   const waits = entry.syncState === "pending" && entry.parked === null && entry.nextAttemptAt !== null;

@@ -29,7 +29,7 @@ export function showSummary(outbox, { onlyParked }) {
     const { pending, parked, sending, paused, lastSyncedAt } = status;
     setText(waiting, pending > 0 ? t("count.waiting", { count: pending }) : t("count.none"));
     attention.hidden = parked === 0;
-    setText(attention, t("count.attention", { count: parked }));
+    setText(attention, parked === 0 ? "" : t("count.attention", { count: parked }));
     setText(last, lastSyncedAt === null ? t("summary.never") : t("summary.last", { time: moment(lastSyncedAt) }));
     setText(send, t(sending ? "summary.sending" : "summary.send"));
     const idle = pending === 0 && !sending;

@@ -18,7 +18,7 @@ export class Tally {
     this.#device.element.append(this.#notches);
   }
 
-  update({ id, serverId, syncState, attempts }) {
+  update({ id, serverId, syncState }, attempts) {
     this.element.dataset.joined = String(syncState === "synced" && serverId !== null);
     this.#device.show(id, shortId(id));
     this.#server.show(serverId, serverId);

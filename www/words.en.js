@@ -224,5 +224,6 @@ export const en = {
   "story.total": { one: "{count} attempt", other: "{count} attempts" },
   "story.totalRows": { one: "{attempts}, {count} row", other: "{attempts}, {count} rows" },
   "story.more": "More requests than attempts: a browser repeats some by itself. Still the same key.",
+  "story.rows": { one: "{count} row", other: "{count} rows" },
   "story.requests": { one: "The server counted {count} request with this key.", other: "The server counted {count} requests with this key." },
 };

@@ -217,5 +217,6 @@ export const ja = {
   "story.total": { other: "送信{count}回" },
   "story.totalRows": { other: "{attempts}、{count}行" },
   "story.more": "送信した回数より多いのは、ブラウザーが自分で送り直したためです。鍵は同じです。",
+  "story.rows": { other: "{count}行" },
   "story.requests": { other: "サーバーがこの鍵で数えた送信は{count}回です。" },
 };
