@@ -54,6 +54,12 @@ impl<'a> Queue<'a> {
         Ok(Self { browser })
     }
 
+    /// The one that a script has put into `window.outbox`.
+    #[must_use]
+    pub fn shown(browser: &'a Browser) -> Self {
+        Self { browser }
+    }
+
     /// Opens it paused: nothing is sent until [`Self::resume`].
     ///
     /// # Errors
