@@ -49,3 +49,5 @@ pub const FENCED_PAUSE: Millis = Millis(10_000);
 pub const OTHER_TAB_PASS: Millis = Millis(30_000);
 /// How long the sender waits after the store failed it.
 pub const STORE_PAUSE: Millis = Millis(2_000);
+/// How long at most until a tab looks at the store again: word from another tab may have been lost.
+pub const LOOK_AGAIN: Millis = Millis(60_000);

@@ -319,7 +319,12 @@ impl Engine {
     fn found(&mut self, token: Token, found: Result<Found, StoreError>, now: Time) {
         match (self.waiting.remove(&token), found) {
             (Some(Purpose::Opening(ticket)), found) => self.opened(ticket, found),
-            (Some(Purpose::Meta), Ok(Found::Meta(meta))) => self.adopt_counts(&meta),
+            (Some(Purpose::Meta), Ok(Found::Meta(meta))) => {
+                self.adopt_counts(&meta);
+                if meta.pending > 0 {
+                    self.sender.something_may_be_due();
+                }
+            }
             (Some(Purpose::Notes(notes)), Ok(Found::Records(records))) => self.retell(notes, records),
             (Some(Purpose::Command(command)), found) => self.command_found(*command, found, now),
             (Some(Purpose::Due), Ok(Found::Due(due))) => self.due_found(due),

@@ -13,7 +13,7 @@ use super::{Engine, Output, Purpose, Read, Reply, Ticket};
 use crate::core::answer::Trouble;
 use crate::core::chunk::{Bisection, Sizer, Suspicion};
 use crate::core::event::{EventKind, Message, Pause};
-use crate::core::limits::{BACKOFF_CAP, FENCED_PAUSE, ONLINE_GAP, OTHER_TAB_PASS, STORE_PAUSE};
+use crate::core::limits::{BACKOFF_CAP, FENCED_PAUSE, LOOK_AGAIN, ONLINE_GAP, OTHER_TAB_PASS, STORE_PAUSE};
 use crate::core::operation::Record;
 use crate::core::retry::{clamp, deadline};
 use crate::core::time::Time;
@@ -78,6 +78,8 @@ pub(super) struct SenderState {
     dirty: bool,
     next_due: Option<Time>,
     store_due: Time,
+    /// When the store was looked at last, for what other tabs did without a word.
+    looked: Time,
     syncs: Vec<(Ticket, Time)>,
     capabilities_asked: bool,
 }
@@ -99,6 +101,7 @@ impl SenderState {
         let shift = |time: Time| Time(time.0.saturating_sub(back));
         self.store_due = shift(self.store_due);
         self.last_attempt = shift(self.last_attempt);
+        self.looked = shift(self.looked);
         for (_, until) in &mut self.syncs {
             *until = shift(*until);
         }
@@ -121,7 +124,8 @@ impl SenderState {
             _ => None,
         };
         let syncs = if self.is_active() { None } else { self.syncs.iter().map(|(_, until)| *until).min() };
-        [until, syncs].into_iter().flatten().min()
+        let look = (self.role != Role::Asleep).then_some(self.looked + LOOK_AGAIN);
+        [until, syncs, look].into_iter().flatten().min()
     }
 }
 
@@ -193,6 +197,10 @@ impl Engine {
             return;
         }
         self.give_up_on_other_tabs(now);
+        if self.sender.role != Role::Asleep && self.sender.looked + LOOK_AGAIN <= now {
+            self.sender.looked = now;
+            self.read(Read::Meta, Purpose::Meta);
+        }
         match self.sender.role {
             Role::Fenced(until) if now >= until => self.request_lock(),
             Role::Unclaimed(until) if now >= until => self.claim(),
