@@ -99,10 +99,17 @@ async fn an_open_that_succeeds_too_late_leaves_no_connection_behind() {
     ))
     .await;
     assert_eq!(IndexedDbStore::open(&name, SHORT).await.err(), Some(StoreError::TimedOut));
+    let _planted = plant(
+        "const close = IDBDatabase.prototype.close;
+         globalThis.letGo = [];
+         IDBDatabase.prototype.close = function () { globalThis.letGo.push(this.name); close.call(this); };
+         return () => { IDBDatabase.prototype.close = close; };",
+    );
     let outcome = run(&format!(
         "globalThis.held.close();
          await globalThis.gone;
          await new Promise((done) => setTimeout(done, 100));
+         if (globalThis.letGo.join() !== '{name},{name}') return 'left open';
          return new Promise((done) => {{
            const request = indexedDB.deleteDatabase('{name}');
            request.onblocked = () => done('blocked'); request.onsuccess = () => done('deleted'); }});"

@@ -163,7 +163,14 @@ async fn word_goes_to_the_others() {
     assert_eq!(*heard_there.borrow(), ["思い出 👩‍👩‍👧‍👦"]);
     assert_eq!(*heard_here.borrow(), ["two"]);
     assert!(heard_elsewhere.borrow().is_empty());
+    let _planted = plant(
+        "const close = BroadcastChannel.prototype.close;
+         globalThis.letGo = [];
+         BroadcastChannel.prototype.close = function () { globalThis.letGo.push(this.name); close.call(this); };
+         return () => { BroadcastChannel.prototype.close = close; };",
+    );
     drop(there);
+    assert_eq!(run("return globalThis.letGo.join()").await, name.as_str());
     here.post("three");
     BrowserClock.sleep(Millis(50)).await;
     assert_eq!(heard_there.borrow().len(), 1);
