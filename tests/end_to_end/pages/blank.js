@@ -11,10 +11,7 @@ WebAssembly.instantiate = async (...given) => {
   return made;
 };
 
-// `?from=PORT` loads the package from another origin, as an app on another site does with its backend.
-const { protocol, hostname, port, search } = location;
-const from = new URLSearchParams(search).get("from") ?? port;
-window.ready = import(`${protocol}//${hostname}:${from}/pkg/index.js`).then(
+window.ready = import("/pkg/index.js").then(
   (all) => Object.assign(window, { warifu: all }),
   (error) => complaints.push(`import: ${error}`),
 );

@@ -8,11 +8,13 @@ pub mod backend;
 pub mod browser;
 mod driver;
 pub mod queue;
+pub mod site;
 pub mod wait;
 
 pub use backend::Backend;
 pub use browser::{Browser, Profile};
 pub use queue::Queue;
+pub use site::Site;
 
 /// The root of the repository.
 #[must_use]
