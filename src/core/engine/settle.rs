@@ -33,6 +33,8 @@ enum Decided {
     Reconciled(Decision),
     /// Wait at least until then.
     Wait(Time),
+    /// The request was never sent, so it was no attempt.
+    Unsent,
     Park(Parked),
 }
 
@@ -52,6 +54,7 @@ impl Item {
                 Some((self.parked(parked)?, Some(EventKind::Parked)))
             }
             Decided::Wait(until) => Some((self.waiting(*until)?, None)),
+            Decided::Unsent => Some((self.unsent()?, None)),
             Decided::Reconciled(Decision::Nothing) => None,
         }
     }
@@ -64,6 +67,12 @@ impl Item {
 
     fn parked(&self, parked: &Parked) -> Option<Record> {
         let pending = Pending { parked: Some(parked.clone()), ..self.record.pending.clone()? };
+        Some(Record { pending: Some(pending), ..self.record.clone() })
+    }
+
+    fn unsent(&self) -> Option<Record> {
+        let pending = self.record.pending.clone()?;
+        let pending = Pending { attempts: pending.attempts.saturating_sub(1), ..pending };
         Some(Record { pending: Some(pending), ..self.record.clone() })
     }
 
@@ -84,6 +93,11 @@ impl Settlement {
             queue: Some(queue),
             ..Write::default()
         }
+    }
+
+    fn unsent(chunk: &Chunk) -> Self {
+        let items = chunk.records.iter().map(|record| Item::new(record.clone(), Decided::Unsent)).collect();
+        Self { items, ..Self::default() }
     }
 
     /// Takes the records as they stand. What is gone or settled meanwhile drops out.
@@ -170,6 +184,9 @@ impl Engine {
                 self.sender.something_may_be_due();
                 return self.settle(settlement);
             }
+        }
+        if trouble == Trouble::HeadersFailed {
+            settlement = Settlement::unsent(chunk);
         }
         if !trouble.answer_lost() {
             self.take_again(chunk);
@@ -266,6 +283,8 @@ impl Engine {
             self.outputs.push_back(Output::Refresh);
         } else {
             self.sign_out(now);
+            let settlement = if by_server { Settlement::default() } else { Settlement::unsent(chunk) };
+            self.settle(settlement);
         }
     }
 
