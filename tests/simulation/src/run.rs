@@ -34,7 +34,7 @@ pub struct Outcome {
     pub steps: u64,
     /// What was found to be wrong.
     pub violations: Vec<Violation>,
-    trace: Trace,
+    pub(crate) trace: Trace,
 }
 
 impl Outcome {

@@ -17,6 +17,7 @@ struct Pace {
     /// Before when each tab may not ask.
     floors: BTreeMap<Party, u64>,
     outage: Option<Outage>,
+    jumped: bool,
 }
 
 struct Outage {
@@ -51,12 +52,13 @@ impl Pace {
                 // The server's clock and a header in whole seconds are not exact to the last second.
                 self.floors.insert(*tab, at + floor.saturating_sub(1_000));
             }
-            Happened::Wrote { tab, claim: true, floor, .. } if *floor > 0 => {
+            Happened::Wrote { tab, claim: true, floor, .. } if *floor > 0 && !self.jumped => {
                 self.floors.insert(*tab, at + floor.saturating_sub(1_000));
             }
             // Plans made by a clock that has jumped are as good as none.
             Happened::ClockJump { .. } => {
                 self.floors.clear();
+                self.jumped = true;
                 self.allow(6);
             }
             Happened::Call { asked: Asked::Sync | Asked::Resume, .. } | Happened::Online { .. } => self.allow(4),

@@ -7,12 +7,15 @@ use warifu::id::ClientMemoryId;
 
 use super::{Kind, Violation};
 use crate::executor::Party;
+use crate::fault::Fault;
 use crate::trace::{Asked, Came, Changed, Happened, Row, Trace};
 
 #[derive(Default)]
 struct Word {
     found: Vec<Violation>,
     dead: BTreeSet<Party>,
+    robbed: BTreeSet<Party>,
+    unsure: bool,
     gone: BTreeSet<Party>,
     /// The last counts each tab told.
     counts: BTreeMap<Party, (u64, u64)>,
@@ -40,9 +43,19 @@ impl Word {
                 self.gone.insert(*tab);
                 self.owed.retain(|(by, _, _), _| by != tab);
             }
+            // A tab that has lost the lock may never learn what its last write did.
+            Happened::Stolen { from, .. } => {
+                self.robbed.insert(*from);
+                self.owed.retain(|(by, _, _), _| by != from);
+            }
             Happened::Closed { tab } => {
                 self.gone.insert(*tab);
+                // One that closes does not wait to learn what a write did that gave no answer.
+                if self.unsure {
+                    self.owed.retain(|(by, _, _), _| by != tab);
+                }
             }
+            Happened::Fault(Fault::StoreTimeoutDone) => self.unsure = true,
             Happened::Status { tab, pending, parked, .. } => {
                 self.counts.insert(*tab, (*pending, *parked));
             }
@@ -95,7 +108,7 @@ impl Word {
         if kind == EventKind::Synced {
             self.settled.insert(id);
         }
-        if !self.dead.contains(&tab) {
+        if !self.dead.contains(&tab) && !self.robbed.contains(&tab) {
             self.owed.insert((tab, id, kind as u8), at);
         }
     }

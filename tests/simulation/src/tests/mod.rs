@@ -1,1 +1,8 @@
-//! The simulation's own tests.
+//! The simulation's own tests: that it is deterministic, that its checkers find planted bugs, and what Warifu does in
+//! named situations.
+
+mod answers;
+mod devices;
+mod planted;
+mod sample;
+mod stage;

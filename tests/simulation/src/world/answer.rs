@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use warifu::core::time::Millis;
+use warifu::core::time::{Millis, Time};
 use warifu::port::{Delivery, HttpAnswer};
 
 use super::World;
@@ -76,10 +76,10 @@ impl Answer {
     }
 
     /// The answer as it is delivered, with what it asks to wait.
-    pub(crate) fn deliver(self, world: &World) -> (Delivery, Option<u64>) {
+    pub(crate) fn deliver(self, world: &World, made: Time) -> (Delivery, Option<u64>) {
         match self {
             Answer::Http { status, content_type, body, patience } => {
-                let date = (!world.plan.hides_date).then(|| http_date(world.server_wall().0));
+                let date = (!world.plan.hides_date).then(|| http_date(made.0));
                 let floor = patience.as_ref().and_then(|(_, length)| *length);
                 let answer = HttpAnswer {
                     status,
@@ -101,7 +101,7 @@ fn http_date(millis: u64) -> String {
 }
 
 /// The contract's answer to a batch.
-pub(crate) fn batch(world: &World, said: Vec<Said3>, items: &[Item]) -> Answer {
+pub(crate) fn batch(world: &World, said: &[Said3], items: &[Item]) -> Answer {
     let upper = world.hit(Fault::UpperCase);
     let mut results: Vec<String> = Vec::new();
     for (said, item) in said.iter().zip(items) {
@@ -124,16 +124,18 @@ pub(crate) fn batch(world: &World, said: Vec<Said3>, items: &[Item]) -> Answer {
     if world.hit(Fault::Shuffled) {
         world.net.borrow_mut().shuffle(&mut results);
     }
-    if !results.is_empty() && world.hit(Fault::MissingResult) {
-        let index = world.net.borrow_mut().usize(..results.len());
-        results.remove(index);
-    }
-    if !results.is_empty() && world.hit(Fault::Contradiction) {
+    let missing = world.hit(Fault::MissingResult);
+    // Two results that contradict each other; a lone lie about the id is another fault.
+    if world.hit(Fault::Contradiction) && !missing && !results.is_empty() {
         let index = world.net.borrow_mut().usize(..items.len());
         results.push(format!(
             "{{\"clientMemoryId\":\"{}\",\"memory_id\":\"other\",\"status\":\"created\"}}",
             items[index].id
         ));
+    }
+    if missing && !results.is_empty() {
+        let index = world.net.borrow_mut().usize(..results.len());
+        results.remove(index);
     }
     if world.hit(Fault::Stranger) {
         results.insert(
@@ -150,7 +152,7 @@ pub(crate) fn batch(world: &World, said: Vec<Said3>, items: &[Item]) -> Answer {
 
 impl World {
     /// Spoils an answer to something that the server has done.
-    pub(crate) fn mangle(&self, answer: Answer) -> Answer {
+    pub(crate) fn mangle(&self, request: u32, items: &[Item], answer: Answer) -> Answer {
         let Answer::Http { mut body, .. } = answer.clone() else {
             return answer;
         };
@@ -173,6 +175,7 @@ impl World {
         }
         if self.hit(Fault::AnswerReplaced) {
             let status = [502, 504, 500, 403, 503][self.net.borrow_mut().usize(..5)];
+            self.refused(request, status, items);
             return self.patience(status);
         }
         answer

@@ -55,10 +55,10 @@ impl Line {
             _ => (500, 1_000_000),
         };
         if self.world.hit(Fault::NoCapabilities) {
-            return Answer::status(404).deliver(&self.world).0;
+            return Answer::status(404).deliver(&self.world, self.world.server_wall()).0;
         }
         let body = format!("{{\"maxItems\":{items},\"maxBytes\":{bytes},\"keyTtlSeconds\":86400}}");
-        Answer::body(200, &body).deliver(&self.world).0
+        Answer::body(200, &body).deliver(&self.world, self.world.server_wall()).0
     }
 }
 
@@ -84,12 +84,13 @@ impl World {
             self.deliver_again(number, &items, 7_200_000);
         }
         let answer = self.serve(number, &items);
+        let made = self.server_wall();
         let silent = matches!(answer, Answer::Silence);
         self.hop().await;
         if silent || self.hit(Fault::AnswerLost) {
             return self.lose(reply).await;
         }
-        let _ = reply.send(answer.deliver(&self));
+        let _ = reply.send(answer.deliver(&self, made));
     }
 
     /// Either the line breaks and the tab notices, or nothing ever comes.

@@ -26,6 +26,8 @@ pub(crate) struct Server {
     pub(crate) script: Vec<Answer>,
     /// Answers every batch like this, until it is taken away.
     pub(crate) always: Option<Answer>,
+    /// The one item that a scenario has poisoned.
+    pub(crate) poison: Option<(ClientMemoryId, Fault)>,
 }
 
 /// How a server is down.
@@ -71,7 +73,14 @@ impl Outage {
 
 impl Default for Server {
     fn default() -> Self {
-        Self { rows: BTreeMap::new(), last_id: 9_007_199_254_740_992, outage: None, script: Vec::new(), always: None }
+        Self {
+            rows: BTreeMap::new(),
+            last_id: 9_007_199_254_740_992,
+            outage: None,
+            script: Vec::new(),
+            always: None,
+            poison: None,
+        }
     }
 }
 
@@ -106,16 +115,12 @@ impl World {
         self.note(Happened::Arrived { request, items: seen });
         if let Some(answer) = self.refusal(items) {
             if let Answer::Http { status, .. } = &answer {
-                self.note(Happened::Refused {
-                    request,
-                    status: *status,
-                    ids: items.iter().map(|item| item.id).collect(),
-                });
+                self.refused(request, *status, items);
             }
             return answer;
         }
         let said: Vec<Said3> = items.iter().map(|item| self.create(request, item)).collect();
-        self.mangle(batch(self, said, items))
+        self.mangle(request, items, batch(self, &said, items))
     }
 
     /// What the server says before it looks at single items.
@@ -193,6 +198,9 @@ impl World {
     }
 
     pub(crate) fn is_poisoned(&self, id: ClientMemoryId, fault: Fault) -> bool {
+        if self.server.borrow().poison == Some((id, fault)) {
+            return true;
+        }
         let strikes = self.faults_on.get() || self.plan.poison_stays;
         strikes && self.plan.rates.has(fault) && self.lot(id, fault as u64) < self.plan.poison
     }
@@ -203,7 +211,7 @@ impl World {
         if !there && self.hit(Fault::ItemConflict) {
             self.insert(item.id, 1, true);
         }
-        let mut server = self.server.borrow_mut();
+        let server = self.server.borrow();
         let (said, server_id) = match server.rows.get(&item.id) {
             Some(row) if row.content == item.content => (Said::Stored, Some(row.server_id)),
             Some(row) => (Said::Conflict, Some(row.server_id)),
@@ -231,7 +239,12 @@ impl World {
         Said3 { said, server_id, fresh: false }
     }
 
-    fn answered(&self, request: u32, id: ClientMemoryId, said: Said, server_id: Option<String>) {
+    pub(crate) fn refused(&self, request: u32, status: u16, items: &[Item]) {
+        let ids = items.iter().map(|item| item.id).collect();
+        self.note(Happened::Refused { request, status, ids });
+    }
+
+    pub(crate) fn answered(&self, request: u32, id: ClientMemoryId, said: Said, server_id: Option<String>) {
         self.note(Happened::Answered { request, id, said, server_id });
     }
 
@@ -241,7 +254,8 @@ impl World {
             return server_id;
         }
         let other = self.server.try_borrow().ok().and_then(|server| {
-            let others: Vec<u64> = server.rows.values().map(|row| row.server_id).collect();
+            let others = server.rows.values().map(|row| row.server_id).filter(|other| *other != server_id);
+            let others: Vec<u64> = others.collect();
             let index = self.net.borrow_mut().usize(..others.len().max(1));
             others.get(index).copied()
         });
