@@ -140,7 +140,7 @@ export function isWarifuError(error: unknown): error is WarifuError;
 export function init(source?: string | URL | Response | BufferSource | WebAssembly.Module): Promise<void>;
 
 /** The kinds of record and their values. */
-export type Schema = Record<string, object>;
+export type Schema<S> = { [K in keyof S]: object };
 type Kind<S> = Extract<keyof S, string>;
 
 export interface ListQuery {
@@ -152,10 +152,10 @@ export interface ListQuery {
 }
 
 /** A durable queue of creates, of one owner on one backend. Every tab may write; one sends. */
-export class Outbox<S extends Schema = { memory: { title: string; body: string } }> {
+export class Outbox<S extends Schema<S> = { memory: { title: string; body: string } }> {
   private constructor();
   /** Opens the queue, and begins to send what waits in it. */
-  static open<S extends Schema = { memory: { title: string; body: string } }>(options: OpenOptions): Promise<Outbox<S>>;
+  static open<S extends Schema<S> = { memory: { title: string; body: string } }>(options: OpenOptions): Promise<Outbox<S>>;
 
   /** Begins an operation: its key exists from here on. `id` adopts a UUID that the app already has for the record. */
   begin<K extends Kind<S>>(kind: K, options?: { id?: string }): Operation<K, S[K]>;
