@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::core::law::breach;
 use crate::core::operation::Record;
 use crate::id::{ClientMemoryId, ServerId};
 use crate::port::{Change, Meta, Mismatch, Write, WriteOutcome, Written};
@@ -34,6 +35,8 @@ pub(crate) enum Decision {
     Refuse(WriteOutcome),
     /// All of this is to be stored in one step.
     Store(Effects),
+    /// No engine may ask for this: the rule that it would break.
+    Breach(&'static str),
 }
 
 /// What is to be stored.
@@ -81,7 +84,7 @@ pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Wri
     let mut header = header.clone();
     let mut orders = Vec::with_capacity(write.changes.len());
     let mut mismatches = Vec::new();
-    let mut clash = None;
+    let (mut clash, mut broken) = (None, None);
     for (index, change) in write.changes.iter().enumerate() {
         let (order, next) = match change {
             Change::Insert(record) => {
@@ -114,6 +117,10 @@ pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Wri
             clash = clash.or(Some(index));
             continue;
         }
+        if let Some(rule) = breach(view.get(order), next.as_ref()) {
+            broken = broken.or(Some(rule));
+            continue;
+        }
         count(&mut header.meta, view.get(order), next.as_ref());
         view.set(order, next);
         orders.push(order);
@@ -123,6 +130,9 @@ pub(crate) fn decide(header: &Header, found: &BTreeMap<u64, Record>, write: &Wri
     }
     if let Some(index) = clash {
         return Decision::Refuse(WriteOutcome::Clash(index));
+    }
+    if let Some(rule) = broken {
+        return Decision::Breach(rule);
     }
     if write.claim {
         header.meta.generation += 1;

@@ -52,7 +52,7 @@ impl Store for MemoryStore {
     }
 
     async fn write(&self, write: Write) -> Result<WriteOutcome, StoreError> {
-        Ok(self.shared.borrow_mut().write(&write))
+        self.shared.borrow_mut().write(&write)
     }
 }
 
@@ -73,7 +73,8 @@ impl Shared {
             unparked.filter_map(|record| record.pending.as_ref().map(|pending| (pending.due, record)))
         };
         let mut ready: Vec<_> = waiting().filter(|(due, _)| *due <= query.now || *due > query.horizon).collect();
-        ready.sort_by_key(|(due, record)| (*due, record.order));
+        let sane = |due| query.horizon <= query.now || due <= query.horizon;
+        ready.sort_by_key(|(due, record)| (sane(*due), *due, record.order));
         let next = waiting().map(|(due, _)| due).filter(|due| *due > query.now && *due <= query.horizon).min();
 
         let mut room = u64::from(query.max_bytes);
@@ -106,11 +107,12 @@ impl Shared {
         Page { records, more: newest_first.next().is_some() }
     }
 
-    fn write(&mut self, write: &Write) -> WriteOutcome {
+    fn write(&mut self, write: &Write) -> Result<WriteOutcome, StoreError> {
         let found = concerns(write).into_iter().filter_map(|concern| self.find(&concern));
         let found = found.map(|record| (record.order, record.clone())).collect();
         match decide(&self.header, &found, write) {
-            Decision::Refuse(outcome) => outcome,
+            Decision::Refuse(outcome) => Ok(outcome),
+            Decision::Breach(rule) => Err(StoreError::Corrupt(rule.to_owned())),
             Decision::Store(effects) => {
                 self.header = effects.header.clone();
                 for (order, row) in &effects.rows {
@@ -119,7 +121,7 @@ impl Shared {
                         None => self.rows.remove(order),
                     };
                 }
-                effects.outcome()
+                Ok(effects.outcome())
             }
         }
     }

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod chunk;
 pub mod engine;
 pub mod event;
+pub mod law;
 pub mod limits;
 pub mod operation;
 pub mod reconcile;

@@ -38,6 +38,7 @@ pub(super) async fn write(transaction: &Transaction, write: &Write) -> Result<Wr
     let effects = match decide(&header, &found, write) {
         Decision::Refuse(outcome) => return Ok(outcome),
         Decision::Store(effects) => effects,
+        Decision::Breach(rule) => return Err(corrupt(rule)),
     };
     for (order, row) in &effects.rows {
         match row {

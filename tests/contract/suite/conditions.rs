@@ -117,7 +117,7 @@ pub(crate) async fn a_server_id_clashes_within_a_write(factory: &impl Factory) {
 
 pub(crate) async fn a_server_id_is_free_after_its_record(factory: &impl Factory) {
     let store = factory.open("clash-freed").await;
-    let bound = insert(&store, settled(record(1), "7")).await;
+    let bound = insert(&store, Record { server_id: Some(server_id("7")), ..record(1) }).await;
     let remove = Change::Remove { order: bound.order, revision: 1 };
     let insert = Change::Insert(settled(record(2), "7"));
     assert_eq!(attempt(&store, vec![insert.clone(), remove.clone()]).await, WriteOutcome::Clash(0));

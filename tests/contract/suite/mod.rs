@@ -47,6 +47,7 @@ macro_rules! each {
             orders_are_never_reused
             a_replace_counts_the_revision
             a_remove_leaves_nothing
+            what_would_break_the_promise_is_refused_whole
             an_insert_of_a_taken_name_is_stale
             a_replace_of_another_revision_is_stale
             a_remove_of_another_revision_is_stale

@@ -1,5 +1,5 @@
 use super::*;
-use warifu::port::{DueQuery, Durability, Meta, QueueState};
+use warifu::port::{DueQuery, Durability, Meta, QueueState, StoreError};
 
 pub(crate) async fn an_insert_gives_order_and_revision(factory: &impl Factory) {
     let store = factory.open("insert").await;
@@ -42,13 +42,26 @@ pub(crate) async fn a_replace_counts_the_revision(factory: &impl Factory) {
 
 pub(crate) async fn a_remove_leaves_nothing(factory: &impl Factory) {
     let store = factory.open("remove").await;
-    let gone = insert(&store, settled(record(1), "1")).await;
+    let gone = insert(&store, Record { server_id: Some(server_id("1")), ..record(1) }).await;
     let other = insert(&store, record(2)).await;
     let written = change(&store, vec![Change::Remove { order: gone.order, revision: 1 }]).await;
     assert_eq!(written.orders, [gone.order]);
     assert_eq!(store.get("memory", id(1)).await.unwrap(), None);
     assert_eq!(store.load(&[gone.order, other.order]).await.unwrap(), std::slice::from_ref(&other));
     assert_eq!(all(&store, "memory").await, [other]);
+}
+
+pub(crate) async fn what_would_break_the_promise_is_refused_whole(factory: &impl Factory) {
+    let store = factory.open("breach").await;
+    let synced = insert(&store, settled(record(1), "1")).await;
+    let rewritten = Record { server_id: Some(server_id("2")), ..synced.clone() };
+    let removed = Change::Remove { order: synced.order, revision: synced.revision };
+    for breach in [Change::Replace(rewritten), removed] {
+        let write = Write { changes: vec![Change::Insert(record(2)), breach], ..Write::default() };
+        assert!(matches!(store.write(write).await, Err(StoreError::Corrupt(_))));
+        assert_eq!(all(&store, "memory").await, std::slice::from_ref(&synced));
+        assert_eq!(store.meta().await.unwrap().pending, 0);
+    }
 }
 
 pub(crate) async fn a_fence_lets_only_its_generation_through(factory: &impl Factory) {
@@ -137,9 +150,9 @@ pub(crate) async fn the_counts_follow_every_change(factory: &impl Factory) {
     assert_eq!(counts().await, (0, 1));
     let waits = replace(&store, Record { revision: stuck.revision, ..waits }).await;
     assert_eq!(counts().await, (1, 0));
-    let synced = replace(&store, settled(waits, "1")).await;
+    replace(&store, settled(waits, "1")).await;
     assert_eq!(counts().await, (0, 0));
-    let again = replace(&store, Record { pending: record(1).pending, ..synced }).await;
+    let again = insert(&store, record(5)).await;
     assert_eq!(counts().await, (1, 0));
     change(
         &store,
