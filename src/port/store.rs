@@ -66,7 +66,8 @@ pub struct DueQuery {
     pub max_bytes: u32,
 }
 
-/// The records that may be sent, by due time and then by order.
+/// The records that may be sent, by due time and then by order; those beyond the horizon first, since they would
+/// otherwise wait behind what is tried again and again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Due {
     /// The first of them, within the limits.

@@ -76,8 +76,8 @@ pub(super) async fn due(transaction: &Transaction, query: DueQuery, unreadable: 
         vec![Scan::new(&index, key_of, Array::new(), Array::of1(&Array::new()))]
     } else {
         vec![
-            Scan::new(&index, key_of, Array::new(), now),
             Scan::new(&index, key_of, horizon, Array::of1(&Array::new())),
+            Scan::new(&index, key_of, Array::new(), now),
         ]
     };
 
