@@ -146,7 +146,11 @@ impl Engine {
         if let Ok(WriteOutcome::Done(written)) = outcome {
             self.sender.role = Role::Active(written.meta.generation);
             self.sender.dirty = true;
+            // What this tab heard last as a sender may not have been written down.
+            let floor = clamp(self.meta.queue.floor, now);
             self.meta.queue = written.meta.queue;
+            self.meta.queue.floor = self.meta.queue.floor.max(floor);
+            self.meta.queue.due = self.meta.queue.due.max(floor);
         } else {
             self.sender.role = Role::Unclaimed(now + STORE_PAUSE);
         }
