@@ -14,7 +14,7 @@ use crate::trace::{Asked, Came, Changed, Happened, Row, Trace};
 struct Word {
     found: Vec<Violation>,
     dead: BTreeSet<Party>,
-    robbed: BTreeSet<Party>,
+    stolen: bool,
     unsure: bool,
     gone: BTreeSet<Party>,
     /// The last counts each tab told.
@@ -44,9 +44,9 @@ impl Word {
                 self.owed.retain(|(by, _, _), _| by != tab);
             }
             // A tab that has lost the lock may never learn what its last write did.
-            Happened::Stolen { from, .. } => {
-                self.robbed.insert(*from);
-                self.owed.retain(|(by, _, _), _| by != from);
+            Happened::Stolen { .. } => {
+                self.stolen = true;
+                self.owed.clear();
             }
             Happened::Closed { tab } => {
                 self.gone.insert(*tab);
@@ -94,6 +94,10 @@ impl Word {
             (_, Some(row)) | (Some(row), None) => row.id,
             (None, None) => return,
         };
+        // A person was faster than the word of it.
+        if self.unsure {
+            self.owed.retain(|(_, other, _), _| *other != id);
+        }
         if changed.before.is_none() {
             self.stored.insert(id);
             self.loose.push(id);
@@ -108,7 +112,7 @@ impl Word {
         if kind == EventKind::Synced {
             self.settled.insert(id);
         }
-        if !self.dead.contains(&tab) && !self.robbed.contains(&tab) {
+        if !self.dead.contains(&tab) && !self.stolen {
             self.owed.insert((tab, id, kind as u8), at);
         }
     }
