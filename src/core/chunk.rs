@@ -98,12 +98,13 @@ impl Bisection {
     }
 
     /// Halves a part that failed. Its sibling, if it still waits, goes first: whether it passes tells sooner if the
-    /// endpoint or an item is at fault.
+    /// endpoint or an item is at fault. When both have failed, the search goes on at the front, so that what waits
+    /// longest is alone first, and a few that always fail cannot keep it from its turn.
     pub fn split(&mut self, depth: u32, orders: &[u64]) {
         let (left, right) = orders.split_at(orders.len() / 2);
         let at = match self.parts.last() {
             Some(sibling) if sibling.depth == depth => self.parts.len() - 1,
-            _ => self.parts.len(),
+            _ => self.parts.iter().rposition(|part| part.depth != depth + 1).map_or(0, |below| below + 1),
         };
         for half in [left, right] {
             if !half.is_empty() {
@@ -179,5 +180,23 @@ mod tests {
         let (_, second) = bisection.take().unwrap();
         assert_eq!(second.len(), 2);
         assert!(second.iter().all(|order| !first.contains(order)));
+    }
+
+    #[test]
+    fn what_stands_first_is_alone_first_when_all_fail() {
+        for count in 2..40 {
+            let mut bisection = Bisection::default();
+            bisection.split(0, &(1..=count).collect::<Vec<u64>>());
+            let mut alone = Vec::new();
+            while let Some((depth, orders)) = bisection.take() {
+                match orders.as_slice() {
+                    [order] => alone.push(*order),
+                    _ => bisection.split(depth, &orders),
+                }
+            }
+            assert_eq!(alone[0], 1, "{alone:?}");
+            alone.sort_unstable();
+            assert_eq!(alone, (1..=count).collect::<Vec<u64>>());
+        }
     }
 }
