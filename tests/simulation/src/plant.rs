@@ -69,14 +69,17 @@ impl Store for Planted<Connection> {
     async fn write(&self, mut write: Write) -> Result<WriteOutcome, StoreError> {
         match self.bug {
             Some(Bug::RemovedEarly) if write.changes.iter().any(settles) => {
-                let mut first = write.clone();
-                first.changes.iter_mut().for_each(forget_server_id);
+                let first = Write { changes: write.changes.iter().map(removal).collect(), ..write.clone() };
                 let outcome = self.port.write(first).await?;
                 if !matches!(outcome, WriteOutcome::Done(_)) {
                     return Ok(outcome);
                 }
                 for change in &mut write.changes {
-                    if let Change::Replace(record) = change {
+                    if let Change::Replace(record) = change.clone()
+                        && record.pending.is_none()
+                    {
+                        *change = Change::Insert(record);
+                    } else if let Change::Replace(record) = change {
                         record.revision += 1;
                     }
                 }
@@ -108,11 +111,12 @@ fn settles(change: &Change) -> bool {
     matches!(change, Change::Replace(record) if record.pending.is_none())
 }
 
-fn forget_server_id(change: &mut Change) {
-    if let Change::Replace(record) = change
-        && record.pending.is_none()
-    {
-        record.server_id = None;
+fn removal(change: &Change) -> Change {
+    match change {
+        Change::Replace(record) if record.pending.is_none() => {
+            Change::Remove { order: record.order, revision: record.revision }
+        }
+        other => other.clone(),
     }
 }
 

@@ -152,6 +152,11 @@ pub(crate) enum Happened {
         pending: u64,
         parked: u64,
     },
+    /// The store refused a write that would break its law.
+    Breach {
+        tab: Party,
+        rule: String,
+    },
     Request {
         tab: Party,
         request: u32,

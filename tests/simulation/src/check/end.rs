@@ -14,6 +14,7 @@ use crate::trace::{Asked, Came, Happened, Row, Said, Trace};
 struct Facts {
     confirmed: BTreeSet<ClientMemoryId>,
     asked: BTreeSet<ClientMemoryId>,
+    given_up: BTreeSet<ClientMemoryId>,
     removed: BTreeSet<ClientMemoryId>,
     poisoned: BTreeSet<ClientMemoryId>,
     table: BTreeMap<ClientMemoryId, Vec<(String, u64, bool)>>,
@@ -33,6 +34,9 @@ pub(super) fn check(trace: &Trace) -> Vec<Violation> {
             Happened::Call { tab, call, asked } => {
                 if let Asked::Commit(id, _) | Asked::SaveAsNew(_, id) = asked {
                     facts.asked.insert(*id);
+                }
+                if let Asked::Discard(id) | Asked::SaveAsNew(id, _) = asked {
+                    facts.given_up.insert(*id);
                 }
                 open.insert(*call, (*tab, *asked, entry.at));
             }
@@ -65,7 +69,9 @@ impl Facts {
             Happened::Fault(Fault::ItemConflict) => {}
             Happened::Wrote { rows, .. } => {
                 for changed in rows {
-                    if let (Some(before), None) = (&changed.before, &changed.after) {
+                    if let (Some(before), None) = (&changed.before, &changed.after)
+                        && self.given_up.contains(&before.id)
+                    {
                         self.removed.insert(before.id);
                     }
                 }

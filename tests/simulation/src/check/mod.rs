@@ -51,6 +51,8 @@ pub enum Kind {
     Floor,
     /// An item is on its way once at a time.
     InFlight,
+    /// The store never has to refuse a write by its law.
+    Law,
     /// What waits for a person does so for a reason.
     Parked,
 }

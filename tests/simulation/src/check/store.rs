@@ -84,6 +84,9 @@ impl Checker {
                 self.loose.clear();
                 self.rows = self.durable.clone();
             }
+            Happened::Breach { tab, rule } => {
+                self.violate(Kind::Law, format!("tab {tab} would have broken this: {rule}"));
+            }
             Happened::Stolen { .. } => self.stolen = true,
             Happened::Killed { tab } | Happened::Closed { tab } => self.on_the_way.retain(|_, (by, _)| by != tab),
             Happened::Request { tab, request, items } => {

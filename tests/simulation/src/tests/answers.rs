@@ -178,3 +178,26 @@ fn patience_of_ten_days_is_a_day() {
     assert!((DAY..DAY + 3 * HOUR).contains(&waited), "{waited}");
     assert_eq!((times.len(), stage::synced(&outcome)), (2, 3));
 }
+
+#[test]
+fn a_few_that_are_always_refused_keep_no_other_from_its_turn() {
+    let outcome = play(
+        |_| {},
+        |world| async move {
+            let tab = stage::tab(&world).await;
+            let ids = stage::begin(&world, 7);
+            world.server.borrow_mut().taken = Some(ids[0]);
+            stage::commit_ids(&world, &tab, &ids).await;
+            for _ in 0..6 {
+                world.sleep(HOUR).await;
+                stage::sync(&world, &tab);
+            }
+            world.sleep(MINUTE).await;
+            assert!(world.server.borrow().rows.contains_key(&ids[0]));
+            world.server.borrow_mut().taken = None;
+            stage::sync(&world, &tab);
+            stage::end(&world).await;
+        },
+    );
+    assert_eq!(stage::synced(&outcome) + stage::parked(&outcome).len(), 7);
+}

@@ -45,5 +45,6 @@ fn sent_before_the_mark() {
 
 #[test]
 fn unconditional_writes() {
-    hunt(Bug::Unconditional, Kind::Removed, 300);
+    hunt(Bug::Unconditional, Kind::Bytes, 100);
+    hunt(Bug::Unconditional, Kind::Law, 300);
 }

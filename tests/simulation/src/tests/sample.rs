@@ -59,9 +59,9 @@ fn a_write_that_is_not_flushed_is_really_lost_at_a_power_cut() {
         let mut disk = Disk::default();
         let [first, second] = records(2).try_into().unwrap();
         let insert = |record| Write { changes: vec![Change::Insert(record)], ..Write::default() };
-        disk.apply(&insert(first));
+        disk.apply(&insert(first)).unwrap();
         let relaxed = Write { durability: Durability::Relaxed, ..insert(second.clone()) };
-        disk.apply(&relaxed);
+        disk.apply(&relaxed).unwrap();
         assert_eq!(disk.all(Filter::All).len(), 2);
         disk.cut_power(&mut fastrand::Rng::with_seed(seed));
         let left: Vec<Row> = disk.all(Filter::All).iter().map(Row::of).collect();
@@ -69,8 +69,8 @@ fn a_write_that_is_not_flushed_is_really_lost_at_a_power_cut() {
         // A flushed write takes the earlier ones along.
         let mut disk = Disk::default();
         let [first, second] = records(2).try_into().unwrap();
-        disk.apply(&Write { durability: Durability::Relaxed, ..insert(first) });
-        disk.apply(&insert(second));
+        disk.apply(&Write { durability: Durability::Relaxed, ..insert(first) }).unwrap();
+        disk.apply(&insert(second)).unwrap();
         disk.cut_power(&mut fastrand::Rng::with_seed(seed));
         assert_eq!(disk.all(Filter::All).len(), 2);
     }

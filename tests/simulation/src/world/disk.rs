@@ -31,14 +31,15 @@ pub(crate) struct Disk {
 
 impl Disk {
     /// Makes a write in one step.
-    pub(crate) fn apply(&mut self, write: &Write) -> (WriteOutcome, Vec<Changed>) {
+    pub(crate) fn apply(&mut self, write: &Write) -> Result<(WriteOutcome, Vec<Changed>), StoreError> {
         let orders = |outcome: &WriteOutcome| match outcome {
             WriteOutcome::Done(written) => written.orders.clone(),
             _ => Vec::new(),
         };
         let touched: Vec<u64> = write.changes.iter().filter_map(order_of).collect();
         let before = self.rows(&touched);
-        let outcome = ready(self.store.write(write.clone())).unwrap_or(WriteOutcome::Fenced);
+        let answer = self.store.write(write.clone()).now_or_never();
+        let outcome = answer.unwrap_or_else(|| Err(StoreError::Corrupt("late".to_owned())))?;
         let after = self.rows(&orders(&outcome));
         let mut changed: Vec<Changed> = Vec::new();
         for order in orders(&outcome) {
@@ -52,7 +53,7 @@ impl Disk {
                 self.durable = self.log.len();
             }
         }
-        (outcome, changed)
+        Ok((outcome, changed))
     }
 
     /// Loses what was not flushed, but for a part that happened to be.
@@ -115,7 +116,7 @@ impl Connection {
     async fn ask<T: 'static>(
         &self,
         write: bool,
-        act: impl FnOnce(&mut Disk) -> Option<T> + 'static,
+        act: impl FnOnce(&mut Disk) -> Result<T, StoreError> + 'static,
     ) -> Result<T, StoreError> {
         let (reply, replied) = oneshot::channel();
         let (world, tab) = (Rc::clone(&self.world), self.tab);
@@ -142,7 +143,7 @@ impl Connection {
                 return;
             }
             world.moment().await;
-            let _ = reply.send(done.ok_or_else(|| StoreError::Corrupt("simulated".to_owned())));
+            let _ = reply.send(done);
         });
         match replied.await {
             Ok(result) => result,
@@ -160,7 +161,11 @@ impl Connection {
         let (world, tab) = (Rc::clone(&self.world), self.tab);
         self.ask(true, move |disk| {
             let write = change(disk, write);
-            let (outcome, rows) = disk.apply(&write);
+            let applied = disk.apply(&write);
+            if let Err(StoreError::Corrupt(rule)) = &applied {
+                world.note(Happened::Breach { tab, rule: rule.clone() });
+            }
+            let (outcome, rows) = applied?;
             if let WriteOutcome::Done(written) = &outcome {
                 world.note(Happened::Wrote {
                     tab,
@@ -173,7 +178,7 @@ impl Connection {
                     parked: written.meta.parked,
                 });
             }
-            Some(outcome)
+            Ok(outcome)
         })
         .await
     }
@@ -196,25 +201,25 @@ impl World {
 
 impl Store for Connection {
     async fn meta(&self) -> Result<Meta, StoreError> {
-        self.ask(false, |disk| Some(disk.meta())).await
+        self.ask(false, |disk| Ok(disk.meta())).await
     }
 
     async fn get(&self, _kind: &str, id: ClientMemoryId) -> Result<Option<Record>, StoreError> {
-        self.ask(false, move |disk| Some(disk.get(id))).await
+        self.ask(false, move |disk| Ok(disk.get(id))).await
     }
 
     async fn load(&self, orders: &[u64]) -> Result<Vec<Record>, StoreError> {
         let orders = orders.to_vec();
-        self.ask(false, move |disk| Some(disk.rows(&orders))).await
+        self.ask(false, move |disk| Ok(disk.rows(&orders))).await
     }
 
     async fn due(&self, query: DueQuery) -> Result<Due, StoreError> {
-        self.ask(false, move |disk| ready(disk.store.due(query))).await
+        self.ask(false, move |disk| Ok(ready(disk.store.due(query)).unwrap_or_default())).await
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
         let query = query.clone();
-        self.ask(false, move |disk| ready(disk.store.list(&query))).await
+        self.ask(false, move |disk| Ok(ready(disk.store.list(&query)).unwrap_or_default())).await
     }
 
     async fn write(&self, write: Write) -> Result<WriteOutcome, StoreError> {

@@ -28,6 +28,8 @@ pub(crate) struct Server {
     pub(crate) always: Option<Answer>,
     /// The one item that a scenario has poisoned.
     pub(crate) poison: Option<(ClientMemoryId, Fault)>,
+    /// The one item that a scenario lets through.
+    pub(crate) taken: Option<ClientMemoryId>,
 }
 
 /// How a server is down.
@@ -80,6 +82,7 @@ impl Default for Server {
             script: Vec::new(),
             always: None,
             poison: None,
+            taken: None,
         }
     }
 }
@@ -198,7 +201,11 @@ impl World {
     }
 
     pub(crate) fn is_poisoned(&self, id: ClientMemoryId, fault: Fault) -> bool {
-        if self.server.borrow().poison == Some((id, fault)) {
+        let server = self.server.borrow();
+        if server.taken.is_some_and(|taken| taken != id) && fault == Fault::PoisonRefused {
+            return true;
+        }
+        if server.poison == Some((id, fault)) {
             return true;
         }
         let strikes = self.faults_on.get() || self.plan.poison_stays;
