@@ -64,6 +64,8 @@ pub(super) struct SenderState {
     pub(super) suspects: Vec<Suspect>,
     /// Whether a chunk passed since the first suspicion.
     pub(super) evidence: bool,
+    /// How many failed alone since a chunk passed last.
+    pub(super) failed_alone: usize,
     pub(super) silent_alone: BTreeMap<u64, SilentAlone>,
     /// How many chunks have passed.
     pub(super) passed: u64,

@@ -141,6 +141,7 @@ impl Engine {
 
     fn verdicts(&mut self, chunk: Chunk, decisions: Vec<Decision>, now: Time) {
         self.sender.passed += 1;
+        self.sender.failed_alone = 0;
         self.sender.evidence |= !self.sender.bisection.is_over() || !self.sender.suspects.is_empty();
         self.sender.evidence |= chunk.depth.is_some();
         self.sender.sizer.answered();
@@ -214,6 +215,11 @@ impl Engine {
 
     fn failed(&mut self, chunk: &Chunk, floor: Option<Millis>, now: Time) {
         self.sender.trouble = Some(Trouble::ServerError);
+        self.sender.failed_alone += usize::from(chunk.records.len() == 1);
+        if self.sender.failed_alone >= ALONE_BEFORE_ENDPOINT {
+            // What passed before these says nothing of the server any more.
+            self.sender.evidence = false;
+        }
         if !self.sender.evidence || floor.is_some() {
             postpone(&mut self.meta.queue, now, floor, &mut self.random);
         }
