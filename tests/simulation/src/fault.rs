@@ -158,6 +158,7 @@ impl Rates {
     }
 
     /// Only what is set.
+    #[cfg(test)]
     pub(crate) fn only(set: &[(Fault, f64)]) -> Self {
         Self { rates: set.iter().copied().collect() }
     }

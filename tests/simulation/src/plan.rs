@@ -90,6 +90,7 @@ impl Plan {
     }
 
     /// A calm run: what a directed scenario begins with.
+    #[cfg(test)]
     pub(crate) fn calm(seed: u64) -> Self {
         Self {
             seed,

@@ -90,6 +90,7 @@ pub(crate) enum Said {
 }
 
 /// The kinds of entry.
+#[allow(dead_code, reason = "some of it is only for people to read")]
 #[derive(Debug, Clone)]
 pub(crate) enum Happened {
     Opened {

@@ -59,7 +59,7 @@ impl Checker {
                 _ => {}
             },
             Happened::Answered { request, id, said: Said::Stored, server_id: Some(server_id) } => {
-                self.answers.entry(*request).or_default().push((*id, server_id.clone()))
+                self.answers.entry(*request).or_default().push((*id, server_id.clone()));
             }
             Happened::Delivered { tab, request, how, .. } => {
                 self.on_the_way.retain(|_, (_, on)| on != request);

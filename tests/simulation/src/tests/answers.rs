@@ -201,3 +201,25 @@ fn a_few_that_are_always_refused_keep_no_other_from_its_turn() {
     );
     assert_eq!(stage::synced(&outcome) + stage::parked(&outcome).len(), 7);
 }
+
+#[test]
+fn a_server_that_falls_ill_in_the_middle_of_a_search_blames_few() {
+    let outcome = play(
+        |plan| plan.network = 400,
+        |world| async move {
+            let tab = stage::tab(&world).await;
+            let ids = stage::begin(&world, 80);
+            world.server.borrow_mut().poison = Some((ids[79], Fault::PoisonFails));
+            stage::commit_ids(&world, &tab, &ids).await;
+            while world.server.borrow().rows.is_empty() {
+                world.sleep(10).await;
+            }
+            world.server.borrow_mut().always = Some(Answer::status(500));
+            world.sleep(HOUR).await;
+            assert!(world.disk.borrow().meta().parked <= 2);
+            stage::end(&world).await;
+        },
+    );
+    let made = stage::requests(&outcome).len();
+    assert!(made < 80, "{made} requests");
+}

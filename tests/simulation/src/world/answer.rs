@@ -23,8 +23,6 @@ pub(crate) enum Answer {
     Redirect,
     /// None.
     Silence,
-    /// In a script: serve the request as usual.
-    Serve,
 }
 
 /// What was decided about an item.
@@ -91,7 +89,7 @@ impl Answer {
                 (Delivery::Answer(answer), floor)
             }
             Answer::Redirect => (Delivery::Redirected, None),
-            Answer::Silence | Answer::Serve => (Delivery::NoAnswer, None),
+            Answer::Silence => (Delivery::NoAnswer, None),
         }
     }
 }

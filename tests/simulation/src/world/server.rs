@@ -132,7 +132,7 @@ impl World {
         {
             let mut server = self.server.borrow_mut();
             if let Some(answer) = server.script.pop() {
-                return (!matches!(answer, Answer::Serve)).then_some(answer);
+                return Some(answer);
             }
             if let Some(always) = &server.always {
                 return Some(always.clone());
