@@ -21,7 +21,7 @@ const KINDS: [Fault; 7] = [
 impl World {
     /// The steps until chaos strikes next.
     pub(crate) fn calm_steps(&self) -> u32 {
-        self.chaos.borrow_mut().u32(0..self.plan.chaos.saturating_mul(2).max(1))
+        self.chaos.borrow_mut().u32(1..self.plan.chaos.saturating_mul(2).max(2))
     }
 
     /// Does one thing to a tab or to the device, if the plan has any.
