@@ -16,6 +16,9 @@ const MEMORIES: [(&str, &str); 3] =
 const REFUSED: &str = "届いたけれど断られた思い出";
 const UNANSWERED: &str = "まだ返事のない思い出";
 
+const SHOWN: &str = "return document.querySelectorAll('#list > li').length === input || null";
+const LISTED: Duration = Duration::from_secs(20);
+
 /// Time for fonts, and for what the page shows after it is loaded.
 const SETTLING: Duration = Duration::from_millis(800);
 
@@ -41,6 +44,7 @@ async fn main() -> Result<()> {
             browser.devtools("Emulation.setEmulatedMedia", media).await?;
             for language in ["ja", "en"] {
                 browser.goto(&backend.url(&format!("?lang={language}"))).await?;
+                browser.until("the list to be there", LISTED, SHOWN, json!(MEMORIES.len())).await?;
                 tokio::time::sleep(SETTLING).await;
                 let name = format!("{width}-{scheme}-{language}.png");
                 fs::write(folder.join(&name), picture(&browser).await?)?;
