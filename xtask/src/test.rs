@@ -203,7 +203,7 @@ fn clippy(_: &Options, log: &Log) -> Result<()> {
     let native = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     process::run(project::cargo().args(native), log)?;
     let mut wasm = project::cargo();
-    wasm.args(["clippy", "--package", "warifu", "--lib", "--tests", "--target", "wasm32-unknown-unknown"]);
+    wasm.args(["clippy", "--package", "warifu", "--lib", "--test", "*", "--target", "wasm32-unknown-unknown"]);
     process::run(wasm.args(["--", "-D", "warnings"]), log)
 }
 
@@ -225,14 +225,14 @@ fn simulation(options: &Options, log: &Log) -> Result<()> {
 fn wasm(_: &Options, log: &Log) -> Result<()> {
     setup::test_runner(log)?;
     let mut cargo = project::cargo();
-    cargo.args(["test", "--package", "warifu", "--tests", "--target", "wasm32-unknown-unknown", "--no-run"]);
+    cargo.args(["test", "--package", "warifu", "--test", "*", "--target", "wasm32-unknown-unknown", "--no-run"]);
     process::run(&mut cargo, log)
 }
 
 fn browser(options: &Options, log: &Log) -> Result<()> {
     let runner = setup::test_runner(log)?;
     let mut cargo = project::cargo();
-    cargo.args(["test", "--package", "warifu", "--tests", "--target", "wasm32-unknown-unknown", "--"]);
+    cargo.args(["test", "--package", "warifu", "--test", "*", "--target", "wasm32-unknown-unknown", "--"]);
     cargo.args(&options.filter).env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", runner);
     cargo.env("CHROMEDRIVER", driver()?).env("WASM_BINDGEN_TEST_TIMEOUT", "300");
     process::run(&mut cargo, log)
