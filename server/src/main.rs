@@ -79,9 +79,7 @@ struct Serve {
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
-        Some(Command::Token {
-            command: TokenCommand::Add { owner, database },
-        }) => add_token(&owner, database).await,
+        Some(Command::Token { command: TokenCommand::Add { owner, database } }) => add_token(&owner, database).await,
         None => serve(cli.serve).await,
     };
     match done {
@@ -104,21 +102,10 @@ async fn add_token(owner: &Owner, database: PathBuf) -> Result<(), Box<dyn std::
 
 async fn serve(args: Serve) -> Result<(), Box<dyn std::error::Error>> {
     start_log(args.log_json);
-    let database = if args.database.as_os_str() == ":memory:" {
-        Database::memory()
-    } else {
-        Database::path(args.database)
-    };
-    let limits = Limits {
-        max_items: args.max_items,
-        max_bytes: args.max_bytes,
-        ..Limits::default()
-    };
-    let mut builder = Server::builder()
-        .database(database)
-        .bind(args.bind)
-        .demo(args.demo)
-        .limits(limits);
+    let database =
+        if args.database.as_os_str() == ":memory:" { Database::memory() } else { Database::path(args.database) };
+    let limits = Limits { max_items: args.max_items, max_bytes: args.max_bytes, ..Limits::default() };
+    let mut builder = Server::builder().database(database).bind(args.bind).demo(args.demo).limits(limits);
     if let Some(www) = args.www {
         builder = builder.www(www);
     }

@@ -60,7 +60,21 @@ async fn a_dropped_connection_carries_not_one_byte() {
     assert_eq!(rows(&server).await, 2);
     let answer = String::from_utf8(raw(&server, &body).await).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("\"duplicated\""), "{answer}");
-    assert!(answer.contains("connection: close"), "faults turn keep-alive off unless a test turns it on");
+}
+
+#[tokio::test]
+async fn connections_are_kept_but_not_with_faults_or_in_the_demo() {
+    let pass = || -> Hook { Arc::new(|_| Box::pin(async { Fault::Pass })) };
+    for (builder, kept) in [
+        (builder(Database::memory()), true),
+        (builder(Database::memory()).fault(pass()), false),
+        (builder(Database::memory()).demo(true), false),
+        (builder(Database::memory()).fault(pass()).keep_alive(true), true),
+    ] {
+        let server = builder.start().await.unwrap();
+        let answer = Api::new(&server.url(), TOKEN).get("api/capabilities").await;
+        assert_eq!(answer.header("connection") != "close", kept);
+    }
 }
 
 #[tokio::test]
