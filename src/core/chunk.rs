@@ -2,6 +2,7 @@
 
 use crate::core::answer::Refusal;
 use crate::core::limits::{CHUNK_BYTES, CHUNK_BYTES_MAX, CHUNK_ITEMS, CHUNK_ITEMS_MAX};
+use crate::core::operation::Record;
 use crate::wire::capabilities::Capabilities;
 use crate::wire::sync::ENVELOPE_BYTES;
 
@@ -32,6 +33,14 @@ impl Sizer {
     pub fn bytes(&self) -> u32 {
         let envelope = u32::try_from(ENVELOPE_BYTES).unwrap_or(u32::MAX);
         self.max_bytes.saturating_sub(envelope).saturating_sub(self.items())
+    }
+
+    /// Whether a chunk of these is larger than the next one may be.
+    #[must_use]
+    pub fn is_exceeded_by(&self, records: &[Record]) -> bool {
+        let bytes: usize = records.iter().map(|record| record.content.bytes.len()).sum();
+        let more = |count: usize, limit: u32| u32::try_from(count).map_or(true, |count| count > limit);
+        more(records.len(), self.items()) || more(bytes, self.bytes())
     }
 
     /// Takes over what the backend tells of itself, within our own bounds.

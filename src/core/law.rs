@@ -77,14 +77,8 @@ mod tests {
 
     fn parked(cause: Cause) -> Record {
         let mut record = record(1);
-        let parked = Parked {
-            cause,
-            code: String::new(),
-            detail: String::new(),
-            field: None,
-            status: None,
-            server: None,
-        };
+        let parked =
+            Parked { cause, code: String::new(), detail: String::new(), field: None, status: None, server: None };
         record.pending.as_mut().unwrap().parked = Some(parked);
         record
     }

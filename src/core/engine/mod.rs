@@ -9,6 +9,7 @@ mod commit;
 mod publish;
 mod sender;
 mod settle;
+mod steer;
 
 use std::collections::{BTreeMap, VecDeque};
 

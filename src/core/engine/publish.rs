@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Engine, Output, Purpose, Read, Reply, Ticket};
+use super::{Engine, Output, Purpose, Read};
 use crate::core::event::{Event, EventKind, Message, Note, Pause, Progress, Sender, Status};
 use crate::core::operation::Record;
 use crate::core::retry::clamp;
@@ -92,12 +92,6 @@ impl Engine {
             Message::Ask { .. } => {}
             Message::Steer { pause } => self.set_paused(pause, now),
         }
-    }
-
-    pub(super) fn steer(&mut self, ticket: Ticket, pause: bool, now: Time) {
-        self.set_paused(pause, now);
-        self.outputs.push_back(Output::Post(Message::Steer { pause }));
-        self.reply(ticket, Ok(Reply::Done));
     }
 
     /// How the queue stands, as far as this tab knows.

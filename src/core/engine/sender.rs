@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 
 use super::settle::Settlement;
-use super::{Engine, Output, Purpose, Read, Reply, Ticket};
+use super::{Engine, Output, Purpose, Read, Ticket};
 use crate::core::answer::Trouble;
 use crate::core::chunk::{Bisection, Sizer, Suspicion};
-use crate::core::event::{EventKind, Message, Pause};
-use crate::core::limits::{BACKOFF_CAP, FENCED_PAUSE, LOOK_AGAIN, ONLINE_GAP, OTHER_TAB_PASS, STORE_PAUSE};
+use crate::core::event::{EventKind, Pause};
+use crate::core::limits::{BACKOFF_CAP, FENCED_PAUSE, LOOK_AGAIN, STORE_PAUSE};
 use crate::core::operation::Record;
 use crate::core::retry::{clamp, deadline};
 use crate::core::time::Time;
@@ -77,12 +77,12 @@ pub(super) struct SenderState {
     pub(super) last_attempt: Time,
     /// What could not be written, as far as is known.
     pub(super) unsettled: Option<Settlement>,
-    dirty: bool,
+    pub(super) dirty: bool,
     next_due: Option<Time>,
-    store_due: Time,
+    pub(super) store_due: Time,
     /// When the store was looked at last, for what other tabs did without a word.
     looked: Time,
-    syncs: Vec<(Ticket, Time)>,
+    pub(super) syncs: Vec<(Ticket, Time)>,
     capabilities_asked: bool,
 }
 
@@ -155,45 +155,6 @@ impl Engine {
             self.meta.queue.due = self.meta.queue.due.max(floor);
         } else {
             self.sender.role = Role::Unclaimed(now + STORE_PAUSE);
-        }
-    }
-
-    pub(super) fn sync(&mut self, ticket: Ticket, now: Time) {
-        self.sender.syncs.push((ticket, now + OTHER_TAB_PASS));
-        if self.sender.is_active() {
-            self.hurry(now);
-        } else {
-            self.outputs.push_back(Output::Post(Message::Ask { pass: true }));
-        }
-    }
-
-    /// A person asks for a pass. What the server asked for holds all the same.
-    pub(super) fn hurry(&mut self, now: Time) {
-        if self.sender.paused != Some(Pause::ByApp) {
-            self.sender.paused = None;
-        }
-        self.sender.asked_for_credentials = false;
-        self.sender.store_due = Time::ZERO;
-        self.sender.dirty = true;
-        self.meta.queue.due = clamp(self.meta.queue.floor, now).min(self.meta.queue.due);
-    }
-
-    pub(super) fn set_paused(&mut self, pause: bool, now: Time) {
-        if pause {
-            self.sender.paused = Some(Pause::ByApp);
-        } else if self.sender.paused.take().is_some() {
-            self.hurry(now);
-        }
-    }
-
-    pub(super) fn noticed_online(&mut self, online: bool, now: Time) {
-        self.published.online = online;
-        if online && self.sender.is_active() {
-            // A hint may bring an attempt forward; it does not forget the failures, and not more than one comes of it.
-            let sooner = self.meta.queue.floor.max(self.sender.last_attempt + ONLINE_GAP);
-            if clamp(sooner, now) < self.meta.queue.due {
-                self.meta.queue.due = sooner;
-            }
         }
     }
 
@@ -431,22 +392,6 @@ impl Engine {
     fn end_pass(&mut self) {
         self.sender.pass = None;
         self.answer_syncs();
-    }
-
-    pub(super) fn answer_syncs(&mut self) {
-        let waiting = self.sender.take_syncs();
-        if !waiting.is_empty() {
-            let status = self.status();
-            for ticket in waiting {
-                self.reply(ticket, Ok(Reply::Status(Box::new(status.clone()))));
-            }
-        }
-    }
-
-    fn give_up_on_other_tabs(&mut self, now: Time) {
-        if !self.sender.is_active() && self.sender.syncs.iter().any(|(_, until)| *until <= now) {
-            self.answer_syncs();
-        }
     }
 
     pub(super) fn settle(&mut self, settlement: Settlement) {

@@ -228,10 +228,8 @@ impl Engine {
 
     fn refused(&mut self, chunk: &Chunk, refusal: Refusal, now: Time) {
         if let Some(limits) = &refusal.limits {
-            let before = (self.sender.sizer.items(), self.sender.sizer.bytes());
             self.sender.sizer.adopt(limits);
-            let smaller = (self.sender.sizer.items(), self.sender.sizer.bytes()) != before;
-            if smaller && chunk.records.len() > 1 {
+            if chunk.records.len() > 1 && self.sender.sizer.is_exceeded_by(&chunk.records) {
                 self.sender.something_may_be_due();
                 return;
             }
