@@ -25,7 +25,10 @@ Usage: cargo xtask pkg [--no-opt]
   --no-opt   Leave out wasm-opt (and with it the need for Node): faster, and about a tenth larger
 
 Written by hand in pkg/: package.template.json, README.md, index.js, index.d.ts. Made here: package.json, the licences, and
-generated/. Prints the size of each file: raw, gzip, brotli.";
+generated/. Prints the size of each file: raw, gzip, brotli.
+
+`wasm-pack build` works by itself, too: it puts bare bindings for bundlers beside these files and replaces package.json
+by its own. Nothing that is kept in git is touched, and this command makes ours again.";
 
 /// The pinned optimizer, from npm's `binaryen`.
 const WASM_OPT: &str = "xtask/wasm-opt";

@@ -94,6 +94,7 @@ async fn what_is_no_verdict_leaves_the_memory_pending_with_its_key() -> Result<(
         ensure!(about["entry"]["serverId"].as_str() == rows.get(id).map(String::as_str), "{title}: {about}");
         let attempted = about["events"].as_array().into_iter().flatten().filter(|kind| *kind == "attempted").count();
         ensure!(attempted == if *trouble == UNSEEN { 1 } else { 2 }, "{title}: {about}");
+        ensure!(about["entry"]["attempts"] == attempted, "{title}: {about}");
         let troubles = about["troubles"].as_array().context("no troubles")?;
         let told = if *trouble == UNSEEN { troubles.is_empty() } else { troubles.contains(&json!(trouble)) };
         ensure!(told, "{title} was taken as {troubles:?} and not as {trouble}");
