@@ -21,7 +21,8 @@ pub(super) struct Options {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Plain {
-    owner: String,
+    #[serde(default)]
+    owner: Option<String>,
     #[serde(default)]
     credentials: Option<Credentials>,
     #[serde(default)]
@@ -40,8 +41,8 @@ impl Options {
     pub(super) fn parse(options: &JsValue) -> Result<Self, Failure> {
         let plain: Plain = serde_wasm_bindgen::from_value(options.clone())
             .map_err(|error| Failure::invalid("options", error.to_string()))?;
-        let owner = plain
-            .owner
+        let owner = plain.owner.ok_or_else(|| Failure::invalid("owner", "Name the account whose queue this is."))?;
+        let owner = owner
             .parse()
             .map_err(|error: crate::id::IdError| Failure::invalid("owner", format!("The owner {error}.")))?;
         Ok(Self {
