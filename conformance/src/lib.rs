@@ -1,0 +1,1 @@
+//! Checks any HTTP backend against the contract: one operation, one row.
