@@ -16,6 +16,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::clock::Clock;
 use crate::demo::{self, Demo};
 use crate::limits::Limits;
 use crate::problem::Refusal;
@@ -34,6 +35,7 @@ pub(crate) struct App {
     pub(crate) repository: Arc<dyn Repository>,
     pub(crate) limits: Limits,
     pub(crate) demo: Option<Demo>,
+    pub(crate) clock: Clock,
     /// The server is about to stop: nothing may wait any more.
     pub(crate) stop: CancellationToken,
 }
@@ -50,7 +52,11 @@ pub(crate) struct Site {
 pub(crate) fn router(app: Arc<App>, site: Site) -> Router {
     let missing = || any(async || Refusal::not_found());
     // A nest does not hold its own name with a slash.
-    let mut routes = Router::new().nest("/api", api::routes(&app)).route("/api/", missing());
+    let mut routes = Router::new()
+        .nest("/api", api::routes(&app))
+        .route("/api/", missing())
+        .nest("/health", api::health::routes())
+        .route("/health/", missing());
     if app.demo.is_some() {
         routes = routes.nest("/demo", demo::routes()).route("/demo/", missing());
     }

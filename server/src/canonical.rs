@@ -121,6 +121,16 @@ pub fn string(raw: &RawValue, path: &str) -> Result<String, FlawAt> {
     if text.contains('\0') { Err(at(Flaw::Nul)) } else { Ok(text) }
 }
 
+/// The canonical text of a value.
+///
+/// # Errors
+/// When the value has a flaw.
+pub fn text(raw: &RawValue) -> Result<String, FlawAt> {
+    let mut text = String::with_capacity(raw.get().len());
+    write(raw, "", 0, &mut text)?;
+    Ok(text)
+}
+
 /// Appends the canonical text of a value to `out`.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -27,9 +27,12 @@ use crate::fault::NoAnswer;
 use crate::problem::Refusal;
 
 /// The owners, and the token of each. Anyone who can reach a demo server gets them at `/demo/session`.
-const OWNERS: [(&str, &str); 2] = [("demo", "warifu_demo_token"), ("demo2", "warifu_demo2_token")];
+pub(crate) const OWNERS: [(&str, &str); 2] = [("demo", "warifu_demo_token"), ("demo2", "warifu_demo2_token")];
 
-/// What `/api/memories/sync` does wrong.
+/// A second token of the first owner, as after signing in again.
+const REFRESHED: (&str, &str) = (OWNERS[0].0, "warifu_demo_token_2");
+
+/// What the routes that hold rows do wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Switches {
@@ -43,6 +46,10 @@ struct Switches {
     fail_with: Option<u16>,
     /// So many times; without a number, until `failWith` is null.
     fail_count: Option<u32>,
+    /// A single operation waits so long between looking its key up and doing it.
+    pause_ms: u32,
+    /// The server's clock runs so far ahead. Keys that have expired by then are forgotten at once.
+    ahead_seconds: u32,
 }
 
 /// A change of switches. What it does not name stays as it is.
@@ -56,6 +63,8 @@ struct Change {
     fail_with: Option<Option<u16>>,
     #[serde(default, deserialize_with = "given")]
     fail_count: Option<Option<u32>>,
+    pause_ms: Option<u32>,
+    ahead_seconds: Option<u32>,
 }
 
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
@@ -81,25 +90,28 @@ impl Demo {
     }
 
     pub(crate) fn owner_of(&self, token: &str) -> Option<Owner> {
-        OWNERS.iter().find(|(_, known)| *known == token).and_then(|(name, _)| name.parse().ok())
+        OWNERS.iter().chain([&REFRESHED]).find(|(_, known)| *known == token).and_then(|(name, _)| name.parse().ok())
     }
 
     fn counts(&self) -> MutexGuard<'_, HashMap<Owner, Counts>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn count(&self, owner: Owner, body: &[u8]) {
+    fn count(&self, owner: Owner, headers: &HeaderMap, body: &[u8]) {
         #[derive(Deserialize)]
         struct Named {
             #[serde(rename = "clientMemoryId")]
             id: ClientMemoryId,
         }
+        let key = headers.get("idempotency-key").or_else(|| headers.get("x-idempotency-token"));
+        let key = key.and_then(|key| key.to_str().ok()).and_then(|key| key.trim_matches('"').parse().ok());
         let ids: Vec<ClientMemoryId> = serde_json::from_slice::<SyncRequest<'_>>(body)
             .map(|request| request.items)
             .unwrap_or_default()
             .into_iter()
             .filter_map(|item| serde_json::from_str::<Named>(item.get()).ok())
             .map(|named| named.id)
+            .chain(key)
             .collect();
         let mut counts = self.counts();
         let counts = counts.entry(owner).or_default();
@@ -115,6 +127,12 @@ impl Demo {
         let _ = self.switches.subscribe().wait_for(|switches| !switches.stop_answering).await;
         let delay_ms = self.switches.borrow().delay_ms;
         tokio::time::sleep(Duration::from_millis(delay_ms.into())).await;
+    }
+
+    /// Waits between looking a key up and taking it, as long as the switches say.
+    pub(crate) async fn pause(&self) {
+        let pause_ms = self.switches.borrow().pause_ms;
+        tokio::time::sleep(Duration::from_millis(pause_ms.into())).await;
     }
 
     /// The status to fail with now, counted down.
@@ -158,10 +176,11 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .fallback(async || Refusal::not_found())
 }
 
-/// Stands before the sync endpoint and does to it what the switches say.
+/// Stands before what changes something, and does to it what the switches say.
 pub(crate) async fn switchboard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let Some(demo) = &app.demo else {
-        return next.run(request).await;
+    let demo = match &app.demo {
+        Some(demo) if request.method() != Method::GET => demo,
+        _ => return next.run(request).await,
     };
     let (parts, body) = request.into_parts();
     // It was read already, within the server's bounds.
@@ -169,7 +188,7 @@ pub(crate) async fn switchboard(State(app): State<Arc<App>>, request: Request, n
         return Refusal::internal().into_response();
     };
     if let Ok(Some(owner)) = owner_of(&parts.headers, &app).await {
-        demo.count(owner, &body);
+        demo.count(owner, &parts.headers, &body);
     }
     if app.stop.run_until_cancelled(demo.hold()).await.is_none() {
         return (Extension(NoAnswer), StatusCode::SERVICE_UNAVAILABLE).into_response();
@@ -233,8 +252,14 @@ async fn change(State(app): State<Arc<App>>, body: Bytes) -> Result<Response, Re
         switches.delay_ms = change.delay_ms.unwrap_or(switches.delay_ms);
         switches.fail_with = change.fail_with.unwrap_or(switches.fail_with);
         switches.fail_count = change.fail_count.unwrap_or(switches.fail_count);
+        switches.pause_ms = change.pause_ms.unwrap_or(switches.pause_ms);
+        switches.ahead_seconds = change.ahead_seconds.unwrap_or(switches.ahead_seconds);
     });
     let now = *demo.switches.borrow();
+    if change.ahead_seconds.is_some() {
+        app.clock.set_ahead(now.ahead_seconds);
+        app.repository.forget_expired(app.clock.now()).await?;
+    }
     Ok(json(&now))
 }
 

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use warifu::id::Owner;
-use warifu_server::repository::TokenHash;
+use warifu_server::repository::{StoreError, TokenHash};
 use warifu_server::{Database, Limits, Server, new_token};
 
 /// The reference backend of Warifu: one operation, one row.
@@ -38,17 +38,41 @@ enum TokenCommand {
         /// The account whose rows the token opens.
         #[arg(long, value_parser = |text: &str| text.parse::<Owner>())]
         owner: Owner,
-        /// The SQLite file.
-        #[arg(long, default_value = "warifu.sqlite")]
-        database: PathBuf,
+        #[command(flatten)]
+        store: Store,
     },
+}
+
+/// Where the rows are kept.
+#[derive(Args)]
+struct Store {
+    /// The SQLite file, made if it is not there; `:memory:` keeps nothing. Goes before DATABASE_URL.
+    #[arg(long)]
+    database: Option<PathBuf>,
+    /// `postgres://…` or `sqlite:FILE`. Without it and without --database: warifu.sqlite.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// The most connections to PostgreSQL.
+    #[arg(long, default_value_t = Database::CONNECTIONS, env = "DATABASE_CONNECTIONS")]
+    database_connections: u32,
+}
+
+impl Store {
+    fn database(self) -> Result<Database, StoreError> {
+        let database = match (self.database, self.database_url) {
+            (Some(path), _) if path.as_os_str() == ":memory:" => Database::memory(),
+            (Some(path), _) => Database::path(path),
+            (None, Some(url)) => Database::url(&url)?,
+            (None, None) => Database::path("warifu.sqlite"),
+        };
+        Ok(database.connections(self.database_connections))
+    }
 }
 
 #[derive(Args)]
 struct Serve {
-    /// The SQLite file, made if it is not there; `:memory:` keeps nothing.
-    #[arg(long, default_value = "warifu.sqlite")]
-    database: PathBuf,
+    #[command(flatten)]
+    store: Store,
     /// Where to listen; port 0 takes a free one.
     #[arg(long, default_value = "127.0.0.1:8787")]
     bind: SocketAddr,
@@ -79,7 +103,7 @@ struct Serve {
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
-        Some(Command::Token { command: TokenCommand::Add { owner, database } }) => add_token(&owner, database).await,
+        Some(Command::Token { command: TokenCommand::Add { owner, store } }) => add_token(&owner, store).await,
         None => serve(cli.serve).await,
     };
     match done {
@@ -91,9 +115,9 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn add_token(owner: &Owner, database: PathBuf) -> Result<(), Box<dyn std::error::Error>> {
+async fn add_token(owner: &Owner, store: Store) -> Result<(), Box<dyn std::error::Error>> {
     let token = new_token()?;
-    let repository = Database::path(database).open().await?;
+    let repository = store.database()?.open().await?;
     repository.add_token(owner, TokenHash::of(&token)).await?;
     repository.close().await;
     println!("{token}");
@@ -102,10 +126,8 @@ async fn add_token(owner: &Owner, database: PathBuf) -> Result<(), Box<dyn std::
 
 async fn serve(args: Serve) -> Result<(), Box<dyn std::error::Error>> {
     start_log(args.log_json);
-    let database =
-        if args.database.as_os_str() == ":memory:" { Database::memory() } else { Database::path(args.database) };
     let limits = Limits { max_items: args.max_items, max_bytes: args.max_bytes, ..Limits::default() };
-    let mut builder = Server::builder().database(database).bind(args.bind).demo(args.demo).limits(limits);
+    let mut builder = Server::builder().database(args.store.database()?).bind(args.bind).demo(args.demo).limits(limits);
     if let Some(www) = args.www {
         builder = builder.www(www);
     }

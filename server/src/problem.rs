@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use warifu::wire::problem::{MEDIA_TYPE, Problem, code};
+use warifu::wire::sync::ItemError;
 
 use crate::limits::Limits;
 use crate::repository::StoreError;
@@ -18,20 +20,35 @@ const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct Refusal {
     status: StatusCode,
     // Boxed, since it rides in the error half of every handler's result.
-    problem: Box<Problem>,
+    body: Box<Body>,
     retry_after: Option<Duration>,
+}
+
+/// A problem with the members that only some refusals have.
+#[derive(Debug, Serialize)]
+struct Body {
+    #[serde(flatten)]
+    problem: Problem,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constraint: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<Box<RawValue>>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
         Self {
             status,
-            problem: Box::new(Problem {
-                title: status.canonical_reason().map(str::to_owned),
-                status: Some(status.as_u16()),
-                detail: Some(detail.into()),
-                code: Some(code.to_owned()),
-                ..Problem::default()
+            body: Box::new(Body {
+                problem: Problem {
+                    title: status.canonical_reason().map(str::to_owned),
+                    status: Some(status.as_u16()),
+                    detail: Some(detail.into()),
+                    code: Some(code.to_owned()),
+                    ..Problem::default()
+                },
+                constraint: None,
+                current: None,
             }),
             retry_after: None,
         }
@@ -43,7 +60,7 @@ impl Refusal {
 
     pub(crate) fn too_large(detail: impl Into<String>, limits: &Limits) -> Self {
         let mut refusal = Self::new(StatusCode::PAYLOAD_TOO_LARGE, code::TOO_LARGE, detail);
-        refusal.problem.limits = Some(limits.as_capabilities());
+        refusal.body.problem.limits = Some(limits.as_capabilities());
         refusal
     }
 
@@ -67,10 +84,55 @@ impl Refusal {
         )
     }
 
+    /// Something was there, and was deleted.
+    pub(crate) fn gone() -> Self {
+        Self::new(StatusCode::GONE, code::GONE, "It was deleted before. Nothing was changed.")
+    }
+
+    /// The key was used before, for something else.
+    pub(crate) fn key_taken(code: &str, detail: &str) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+    }
+
+    /// Another row has the same business identity.
+    pub(crate) fn unique(constraint: &'static str, fields: &[&str]) -> Self {
+        let detail = format!("Another record has the same {} already. Nothing was stored.", fields.join(" and "));
+        let mut refusal = Self::new(StatusCode::CONFLICT, code::UNIQUE_VIOLATION, detail);
+        refusal.body.constraint = Some(constraint);
+        refusal
+    }
+
+    /// Somebody else changed it; `current` is how it stands.
+    pub(crate) fn revision_conflict(current: Option<Box<RawValue>>) -> Self {
+        let detail = "It was changed elsewhere since the revision that was edited. Nothing was changed; both are kept.";
+        let mut refusal = Self::new(StatusCode::CONFLICT, code::REVISION_CONFLICT, detail);
+        refusal.body.current = current;
+        refusal
+    }
+
     pub(crate) fn field(mut self, field: &str) -> Self {
-        self.problem.field = Some(field.to_owned());
+        self.body.problem.field = Some(field.to_owned());
         self
     }
+}
+
+impl From<ItemError> for Refusal {
+    fn from(error: ItemError) -> Self {
+        let status =
+            if error.code == code::KEY_MISMATCH { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
+        let refusal = Self::new(status, &error.code, format!("{} Nothing was stored.", sentence(&error.detail)));
+        match &error.field {
+            Some(field) => refusal.field(field),
+            None => refusal,
+        }
+    }
+}
+
+/// A reason as a sentence of its own.
+fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
 }
 
 impl From<StoreError> for Refusal {
@@ -85,7 +147,15 @@ impl From<StoreError> for Refusal {
                 refusal.retry_after = Some(BUSY_RETRY_AFTER);
                 refusal
             }
-            StoreError::NotFound => Self::not_found(),
+            StoreError::InProgress => {
+                let mut refusal = Self::new(
+                    StatusCode::CONFLICT,
+                    code::IN_PROGRESS,
+                    "The first request under this key is still running. Send the same request again in a moment.",
+                );
+                refusal.retry_after = Some(BUSY_RETRY_AFTER);
+                refusal
+            }
             error => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
                 Self::internal()
@@ -96,8 +166,8 @@ impl From<StoreError> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self.problem).unwrap_or_default();
-        let mut response = Response::new(Body::from(body));
+        let body = serde_json::to_vec(&self.body).unwrap_or_default();
+        let mut response = Response::new(axum::body::Body::from(body));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));

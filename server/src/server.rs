@@ -12,11 +12,15 @@ use tokio::task::JoinHandle;
 use warifu::id::Owner;
 
 use crate::app::{self, App, Site};
-use crate::demo::Demo;
+use crate::clock::Clock;
+use crate::demo::{self, Demo};
 use crate::fault::Hook;
 use crate::limits::Limits;
 use crate::repository::{Database, Repository, StoreError, TokenHash};
 use crate::serve::{Ending, Service, serve};
+
+/// How often expired keys are forgotten.
+const FORGET_EVERY: Duration = Duration::from_secs(10 * 60);
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -157,15 +161,22 @@ impl Builder {
         for (owner, token) in &self.tokens {
             repository.add_token(owner, TokenHash::of(token)).await?;
         }
+        if self.demo {
+            for owner in demo::OWNERS.iter().filter_map(|(name, _)| name.parse().ok()) {
+                repository.add_owner(&owner).await?;
+            }
+        }
         let ending = Ending::default();
-        let app = App {
+        let app = Arc::new(App {
             repository: repository.clone(),
             limits: self.limits,
             demo: self.demo.then(Demo::new),
+            clock: Clock::default(),
             stop: ending.stop.clone(),
-        };
+        });
+        tokio::spawn(forget_expired_keys(app.clone()));
         let service = Arc::new(Service {
-            router: app::router(Arc::new(app), self.site),
+            router: app::router(app, self.site),
             keep_alive: self.keep_alive.unwrap_or(!self.demo && self.hook.is_none()),
             hook: self.hook,
             requests: AtomicU64::new(0),
@@ -235,6 +246,18 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.ending.stop.cancel();
         self.ending.kill.cancel();
+    }
+}
+
+/// Every so often, until the server stops.
+async fn forget_expired_keys(app: Arc<App>) {
+    while app.stop.run_until_cancelled(tokio::time::sleep(FORGET_EVERY)).await.is_some() {
+        match app.repository.forget_expired(app.clock.now()).await {
+            Ok(0) => {}
+            Ok(keys) => tracing::info!(keys, "forgot expired keys"),
+            // There is always a next time.
+            Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not forget expired keys"),
+        }
     }
 }
 

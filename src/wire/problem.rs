@@ -25,6 +25,20 @@ pub mod code {
     pub const INTERNAL: &str = "internal";
     /// There is nothing at this address.
     pub const NOT_FOUND: &str = "not_found";
+    /// It was there, and was deleted.
+    pub const GONE: &str = "gone";
+    /// A create, an edit or a delete without its key.
+    pub const KEY_MISSING: &str = "key_missing";
+    /// The key is malformed, or there are two.
+    pub const KEY_INVALID: &str = "key_invalid";
+    /// The key was used before, with other content.
+    pub const KEY_MISMATCH: &str = "key_mismatch";
+    /// The key was used before, for another operation.
+    pub const KEY_REUSED: &str = "key_reused";
+    /// Another row has the same business identity; `constraint` names what says so.
+    pub const UNIQUE_VIOLATION: &str = "unique_violation";
+    /// The record has another revision than the one that was edited; `current` is how it stands.
+    pub const REVISION_CONFLICT: &str = "revision_conflict";
 }
 
 /// The body of a refusal.

@@ -6,15 +6,14 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use warifu::wire::listing::{Page, Record};
 
 use super::json;
-use super::sync::token;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::problem::Refusal;
-use crate::repository::StoredMemory;
+use crate::repository::{RowId, StoredMemory};
 
 const DEFAULT_LIMIT: u32 = 100;
 const MAX_LIMIT: u32 = 1000;
@@ -33,47 +32,59 @@ pub(super) async fn list(
     Authenticated(owner): Authenticated,
     params: Result<Query<Params>, QueryRejection>,
 ) -> Result<Response, Refusal> {
-    let Query(params) = params.map_err(|_| Refusal::bad_request("The query cannot be read."))?;
-    let after: u64 = match params.after.as_deref() {
-        None | Some("") => 0,
-        Some(cursor) => cursor.parse().map_err(|_| {
-            Refusal::bad_request("This is no cursor of this server. Leave \"after\" out to begin again.").field("after")
-        })?,
-    };
-    let limit = match params.limit.as_deref() {
-        None => DEFAULT_LIMIT,
-        Some(limit) => limit
-            .parse()
-            .ok()
-            .filter(|limit| (1..=MAX_LIMIT).contains(limit))
-            .ok_or_else(|| Refusal::bad_request(format!("\"limit\" is 1 to {MAX_LIMIT}.")).field("limit"))?,
-    };
-    let mut memories = app.repository.changed_after(&owner, after, limit, MAX_PAGE_BYTES).await?;
+    let (after, limit) = Params::read(params)?;
+    let memories = app.repository.changed_after(&owner, after, limit, MAX_PAGE_BYTES).await?;
     let next = memories.last().map_or(after, |memory| memory.change);
     // Asked again rather than guessed: a page may be short for its bytes, and full at the very end.
     let has_more = !memories.is_empty() && !app.repository.changed_after(&owner, next, 1, 0).await?.is_empty();
-    let records = memories.drain(..).map(record).collect::<Result<_, _>>()?;
+    let records = memories.iter().map(record).collect();
     Ok(json(&Page { records, next: next.to_string(), has_more }))
 }
 
-fn record(memory: StoredMemory) -> Result<Record, Refusal> {
-    let mut record = Record {
-        memory_id: token(memory.id.0)?,
+impl Params {
+    /// The change number to go on from, and how many records at most.
+    ///
+    /// # Errors
+    /// When they are not what this server gives out and takes.
+    pub(super) fn read(params: Result<Query<Self>, QueryRejection>) -> Result<(u64, u32), Refusal> {
+        let Query(params) = params.map_err(|_| Refusal::bad_request("The query cannot be read."))?;
+        let after: u64 = match params.after.as_deref() {
+            None | Some("") => 0,
+            Some(cursor) => cursor.parse().map_err(|_| {
+                Refusal::bad_request("This is no cursor of this server. Leave \"after\" out to begin again.")
+                    .field("after")
+            })?,
+        };
+        let limit = match params.limit.as_deref() {
+            None => DEFAULT_LIMIT,
+            Some(limit) => limit
+                .parse()
+                .ok()
+                .filter(|limit| (1..=MAX_LIMIT).contains(limit))
+                .ok_or_else(|| Refusal::bad_request(format!("\"limit\" is 1 to {MAX_LIMIT}.")).field("limit"))?,
+        };
+        Ok((after, limit))
+    }
+}
+
+/// A memory as it is on the wire.
+pub(super) fn record(memory: &StoredMemory) -> Record {
+    let content = memory.content.as_ref();
+    Record {
+        memory_id: token(memory.id),
         client_memory_id: Some(memory.client_memory_id),
         revision: memory.revision,
-        deleted: memory.content.is_none(),
-        title: None,
-        body: None,
-        created_at: None,
-        extra: None,
-    };
-    if let Some(content) = memory.content {
-        record.title = Some(content.title);
-        record.body = Some(content.body);
-        record.created_at = content.created_at;
-        if content.extra != "{}" {
-            record.extra = Some(RawValue::from_string(content.extra).map_err(|_| Refusal::internal())?);
-        }
+        deleted: content.is_none(),
+        title: content.map(|content| content.title.clone()),
+        body: content.map(|content| content.body.clone()),
+        created_at: content.and_then(|content| content.created_at.clone()),
+        extra: content
+            .filter(|content| content.extra != "{}")
+            .and_then(|content| RawValue::from_string(content.extra.clone()).ok()),
     }
-    Ok(record)
+}
+
+/// An id as the JSON token it is on the wire.
+pub(super) fn token(id: RowId) -> Box<RawValue> {
+    to_raw_value(&id.0).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,6 +1,12 @@
 //! What is under `/api`.
 
+pub(crate) mod health;
+mod json_body;
+mod key;
 mod listing;
+mod memories;
+mod operation;
+mod records;
 mod sync;
 
 use std::sync::Arc;
@@ -16,15 +22,28 @@ use warifu::wire::problem::code;
 
 use crate::app::App;
 use crate::problem::Refusal;
+use crate::resource::RESOURCES;
 use crate::{body, demo};
 
-/// The routes, with every refusal a problem.
+/// The routes, with every refusal a problem. Those that change something go through the demo's switchboard.
 pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
-    let sync = post(sync::sync);
-    let sync = if app.demo.is_some() { sync.layer(from_fn_with_state(app.clone(), demo::switchboard)) } else { sync };
-    Router::new()
-        .route("/memories/sync", sync)
-        .route("/memories", get(listing::list))
+    let memories = || get(listing::list).post(memories::create);
+    let mut routes = Router::new()
+        .route("/memories/sync", post(sync::sync))
+        .route("/memories", memories())
+        .route("/memories/", memories())
+        .route("/memories/{id}", get(memories::read).put(memories::edit).delete(memories::delete));
+    for resource in &RESOURCES {
+        let collection = format!("/{}", resource.name);
+        routes = routes
+            .route(&collection, records::collection(resource))
+            .route(&format!("{collection}/"), records::collection(resource))
+            .route(&format!("{collection}/{{id}}"), records::single(resource));
+    }
+    if app.demo.is_some() {
+        routes = routes.route_layer(from_fn_with_state(app.clone(), demo::switchboard));
+    }
+    routes
         .route("/capabilities", get(capabilities))
         .fallback(async || Refusal::not_found())
         .method_not_allowed_fallback(method_not_allowed)

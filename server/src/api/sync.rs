@@ -1,21 +1,19 @@
 //! `POST /api/memories/sync`: many creates at once, one result for each, none paying for another.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use serde_json::value::{RawValue, to_raw_value};
-use warifu::id::Owner;
+use warifu::id::{ClientMemoryId, Owner};
 use warifu::wire::problem::code;
-use warifu::wire::sync::{ItemResult, Status, SyncRequest, SyncResponse};
+use warifu::wire::sync::{ID_MEMBER, ItemError, ItemResult, Status, SyncRequest, SyncResponse};
 
-use super::json;
+use super::json_body::{self, JsonBody};
+use super::{json, listing};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::body::BodyFault;
 use crate::item::{self, Rejection};
 use crate::problem::Refusal;
 use crate::repository::{Creation, NewMemory};
@@ -23,14 +21,8 @@ use crate::repository::{Creation, NewMemory};
 pub(super) async fn sync(
     State(app): State<Arc<App>>,
     Authenticated(owner): Authenticated,
-    fault: Option<Extension<BodyFault>>,
-    headers: HeaderMap,
-    body: Bytes,
+    JsonBody(body): JsonBody,
 ) -> Result<Response, Refusal> {
-    if let Some(Extension(fault)) = fault {
-        return Err(fault.refusal(&app));
-    }
-    require_json(&headers)?;
     let request = decode(&body)?;
     let count = request.items.len();
     if count > usize::try_from(app.limits.max_items).unwrap_or(usize::MAX) {
@@ -50,36 +42,19 @@ pub(super) async fn sync(
     Ok(json(&SyncResponse { results }))
 }
 
-fn require_json(headers: &HeaderMap) -> Result<(), Refusal> {
-    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = given.split(';').next().unwrap_or_default().trim();
-    if media_type.eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    let detail = "The body must be application/json. Nothing was stored.";
-    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID_REQUEST, detail))
-}
-
 fn decode(body: &[u8]) -> Result<SyncRequest<'_>, Refusal> {
-    let text = std::str::from_utf8(body).map_err(|_| bad("The body is not UTF-8."))?;
-    let request = serde_json::from_str(text);
+    let text = json_body::text(body)?;
+    let shape = |place: &str| {
+        json_body::bad(&format!("The body must be an object with an array \"items\"{place}.")).field("items")
+    };
     // A struct would be read from an array too.
     let object = text.trim_ascii_start().starts_with('{');
-    request
-        // The parser's own words may quote the body, so only the place is told.
-        .map_err(|error| (error.is_data(), format!(" (line {}, column {})", error.line(), error.column())))
-        .and_then(|request| if object { Ok(request) } else { Err((true, String::new())) })
-        .map_err(|(json, place)| {
-            if json {
-                bad(&format!("The body must be an object with an array \"items\"{place}.")).field("items")
-            } else {
-                bad(&format!("The body is not JSON{place}."))
-            }
-        })
-}
-
-fn bad(detail: &str) -> Refusal {
-    Refusal::bad_request(format!("{detail} Nothing was stored."))
+    match serde_json::from_str(text) {
+        Ok(request) if object => Ok(request),
+        Ok(_) => Err(shape("")),
+        Err(error) if error.is_data() => Err(shape(&json_body::place(&error))),
+        Err(error) => Err(json_body::bad(&format!("The body is not JSON{}.", json_body::place(&error)))),
+    }
 }
 
 /// Stores what is valid in one transaction; results come in the order of the items.
@@ -88,60 +63,91 @@ async fn store(
     owner: Owner,
     items: Vec<Result<NewMemory, Rejection>>,
 ) -> Result<Vec<ItemResult>, Refusal> {
-    let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
-    let mut valid = Vec::with_capacity(items.len());
-    for (index, item) in items.into_iter().enumerate() {
-        match item {
-            Ok(memory) => valid.push((index, memory)),
-            Err(rejection) => results[index] = Some(rejected(rejection)),
-        }
+    // Every batch takes keys in one order, so two that cross do not wait for each other. Of one id given twice the first
+    // is the create.
+    let mut firsts: BTreeMap<ClientMemoryId, NewMemory> = BTreeMap::new();
+    for memory in items.iter().flatten() {
+        firsts.entry(memory.client_memory_id).or_insert_with(|| memory.clone());
     }
-    // Every batch locks rows in one order, so two that cross do not wait for each other. The sort is stable: of one id
-    // given twice the first is the create.
-    valid.sort_by_key(|(_, memory)| memory.client_memory_id);
-    let (places, memories): (Vec<usize>, Vec<NewMemory>) = valid.into_iter().unzip();
-    if !memories.is_empty() {
-        let sent = memories.clone();
-        let repository = app.repository.clone();
+    let memories: Arc<[NewMemory]> = firsts.into_values().collect();
+    let creations = if memories.is_empty() {
+        Vec::new()
+    } else {
+        let (repository, memories) = (app.repository.clone(), memories.clone());
         // On its own task: a client that leaves must not stop it between two statements.
-        let creations = tokio::spawn(async move { repository.create_all(&owner, memories).await })
+        tokio::spawn(async move { repository.create_all(&owner, &memories).await })
             .await
-            .map_err(|_| Refusal::internal())??;
-        for ((index, memory), creation) in places.into_iter().zip(&sent).zip(&creations) {
-            results[index] = Some(stored(memory, creation)?);
+            .map_err(|_| Refusal::internal())??
+    };
+    let mut stored: HashMap<ClientMemoryId, Stored<'_>> = memories
+        .iter()
+        .zip(&creations)
+        .map(|(create, creation)| (create.client_memory_id, Stored { create, creation, told: false }))
+        .collect();
+    items
+        .into_iter()
+        .map(|item| match item {
+            Ok(memory) => {
+                let stored = stored.get_mut(&memory.client_memory_id).ok_or_else(Refusal::internal)?;
+                Ok(stored.result(&memory))
+            }
+            Err(rejection) => Ok(rejected(rejection.given_id, rejection.error)),
+        })
+        .collect()
+}
+
+/// What became of an id of the batch.
+struct Stored<'a> {
+    create: &'a NewMemory,
+    creation: &'a Creation,
+    /// An item was told that it was created.
+    told: bool,
+}
+
+impl Stored<'_> {
+    fn result(&mut self, memory: &NewMemory) -> ItemResult {
+        let (id, revision, deleted, original) = match self.creation {
+            Creation::Created(id) => (*id, 1, false, &self.create.fingerprint),
+            Creation::Found { id, revision, deleted, original } => (*id, *revision, *deleted, original),
+            Creation::Taken => {
+                let error = ItemError {
+                    code: code::KEY_REUSED.to_owned(),
+                    detail: "this id is the key of another operation".to_owned(),
+                    field: Some(ID_MEMBER.to_owned()),
+                };
+                return rejected(name(memory), error);
+            }
+        };
+        let created = matches!(self.creation, Creation::Created(_)) && !std::mem::replace(&mut self.told, true);
+        let status = if created {
+            Status::Created
+        } else if original.same_operation(&memory.fingerprint) {
+            Status::Duplicated
+        } else {
+            Status::Conflict
+        };
+        ItemResult {
+            client_memory_id: name(memory),
+            memory_id: Some(listing::token(id)),
+            status,
+            deleted,
+            revision: Some(revision),
+            error: None,
         }
     }
-    results.into_iter().map(|result| result.ok_or_else(Refusal::internal)).collect()
 }
 
-fn stored(memory: &NewMemory, creation: &Creation) -> Result<ItemResult, Refusal> {
-    let (status, deleted) = match &creation.existing {
-        None => (Status::Created, false),
-        Some(row) if row.original.same_operation(&memory.fingerprint) => (Status::Duplicated, row.deleted),
-        Some(row) => (Status::Conflict, row.deleted),
-    };
-    Ok(ItemResult {
-        client_memory_id: to_raw_value(&memory.client_memory_id).map_err(|_| Refusal::internal())?,
-        memory_id: Some(token(creation.id.0)?),
-        status,
-        deleted,
-        revision: Some(creation.revision),
-        error: None,
-    })
+fn name(memory: &NewMemory) -> Box<RawValue> {
+    to_raw_value(&memory.client_memory_id).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-fn rejected(rejection: Rejection) -> ItemResult {
+fn rejected(given_id: Box<RawValue>, error: ItemError) -> ItemResult {
     ItemResult {
-        client_memory_id: rejection.given_id,
+        client_memory_id: given_id,
         memory_id: None,
         status: Status::Rejected,
         deleted: false,
         revision: None,
-        error: Some(rejection.error),
+        error: Some(error),
     }
-}
-
-/// An id as the JSON token it is on the wire.
-pub(super) fn token(id: i64) -> Result<Box<RawValue>, Refusal> {
-    to_raw_value(&id).map_err(|_| Refusal::internal())
 }

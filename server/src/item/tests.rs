@@ -16,9 +16,9 @@ fn an_item_is_taken_apart_and_nothing_is_lost() {
     );
     let memory = parsed(&text).unwrap();
     assert_eq!(memory.client_memory_id.to_string(), ID);
-    assert_eq!((&*memory.title, &*memory.body), ("が", ""));
-    assert_eq!(memory.created_at.as_deref(), Some("2026-11-30T21:00:00+09:00"));
-    assert_eq!(memory.extra, r#"{"a":{"b" : 1},"z":1.0}"#);
+    assert_eq!((&*memory.content.title, &*memory.content.body), ("が", ""));
+    assert_eq!(memory.content.created_at.as_deref(), Some("2026-11-30T21:00:00+09:00"));
+    assert_eq!(memory.content.extra, r#"{"a":{"b" : 1},"z":1.0}"#);
     assert!(!format!("{memory:?}").contains('が'));
 }
 

@@ -1,13 +1,26 @@
 //! What a batch comes to: new, known, other, invalid, deleted.
 
 use serde_json::{Value, json};
-use warifu_server::repository::MemoryId;
+use warifu_server::repository::RowId;
 
 use crate::common::*;
+use crate::place::{Place, on_both};
 
-#[tokio::test]
-async fn all_new_then_all_known_with_the_same_ids_and_untouched_rows() {
-    let (_server, api) = in_memory().await;
+on_both!(
+    all_new_then_all_known_with_the_same_ids_and_untouched_rows,
+    known_and_new_together,
+    one_id_twice_in_a_batch_is_one_row,
+    a_bad_item_costs_no_other,
+    other_content_under_a_known_id_is_a_conflict_and_changes_nothing,
+    two_owners_may_have_one_id_and_a_new_token_is_the_same_owner,
+    a_late_replay_after_an_edit_elsewhere_is_honest_and_changes_nothing,
+    a_late_replay_does_not_bring_a_deleted_memory_back,
+    an_empty_batch_is_fine,
+    ids_beyond_what_javascript_counts_are_exact,
+);
+
+async fn all_new_then_all_known_with_the_same_ids_and_untouched_rows(place: Place) {
+    let (_server, api) = place.start().await;
     let items = items(0..100);
     let first = api.results(&items).await;
     assert!(first.iter().all(|result| result["status"] == "created" && result["revision"] == 1));
@@ -24,9 +37,8 @@ async fn all_new_then_all_known_with_the_same_ids_and_untouched_rows() {
     assert_eq!(cursor, "100", "a replay is no change");
 }
 
-#[tokio::test]
-async fn known_and_new_together() {
-    let (_server, api) = in_memory().await;
+async fn known_and_new_together(place: Place) {
+    let (_server, api) = place.start().await;
     let (a, b, c, d) = (item(1, "a"), item(2, "b"), item(3, "c"), item(4, "d"));
     let known = memory_ids(&api.results(&[a.clone(), c.clone()]).await);
     let results = api.results(&[d, c, b, a]).await;
@@ -36,9 +48,8 @@ async fn known_and_new_together() {
     assert_eq!(api.records().await.len(), 4);
 }
 
-#[tokio::test]
-async fn one_id_twice_in_a_batch_is_one_row() {
-    let (_server, api) = in_memory().await;
+async fn one_id_twice_in_a_batch_is_one_row(place: Place) {
+    let (_server, api) = place.start().await;
     let upper = item(1, "a").replace(&id(1), &id(1).to_uppercase());
     let results = api.results(&[item(1, "a"), upper, item(1, "other")]).await;
     let statuses: Vec<_> = results.iter().map(|result| result["status"].as_str().unwrap()).collect();
@@ -51,9 +62,8 @@ async fn one_id_twice_in_a_batch_is_one_row() {
     assert_eq!(api.statuses(&[invalid, item(2, "b")]).await, ["rejected", "created"]);
 }
 
-#[tokio::test]
-async fn a_bad_item_costs_no_other() {
-    let (_server, api) = in_memory().await;
+async fn a_bad_item_costs_no_other(place: Place) {
+    let (_server, api) = place.start().await;
     let with = |n: u32, rest: &str| format!(r#"{{"clientMemoryId":"{}",{rest}}}"#, id(n));
     let bad = [
         ("[1]".to_owned(), Value::Null),
@@ -88,9 +98,8 @@ async fn a_bad_item_costs_no_other() {
     assert_eq!(api.statuses(&[item(50, "corrected")]).await, ["created"]);
 }
 
-#[tokio::test]
-async fn other_content_under_a_known_id_is_a_conflict_and_changes_nothing() {
-    let (_server, api) = in_memory().await;
+async fn other_content_under_a_known_id_is_a_conflict_and_changes_nothing(place: Place) {
+    let (_server, api) = place.start().await;
     let original = format!(r#"{{"clientMemoryId":"{}","title":"a","body":"b","mood":1}}"#, id(1));
     let first = memory_ids(&api.results(std::slice::from_ref(&original)).await);
     let rows = api.records().await;
@@ -110,9 +119,8 @@ async fn other_content_under_a_known_id_is_a_conflict_and_changes_nothing() {
     assert_eq!(api.records().await, rows);
 }
 
-#[tokio::test]
-async fn two_owners_may_have_one_id_and_a_new_token_is_the_same_owner() {
-    let (server, aki) = in_memory().await;
+async fn two_owners_may_have_one_id_and_a_new_token_is_the_same_owner(place: Place) {
+    let (server, aki) = place.start().await;
     let haru = aki.with_token(OTHER_TOKEN);
     let hers = memory_ids(&aki.results(&[item(1, "aki's")]).await);
     let results = haru.results(&[item(1, "haru's")]).await;
@@ -125,12 +133,11 @@ async fn two_owners_may_have_one_id_and_a_new_token_is_the_same_owner() {
     assert_eq!((again[0]["status"].as_str().unwrap(), memory_ids(&again)), ("duplicated", hers));
 }
 
-#[tokio::test]
-async fn a_late_replay_after_an_edit_elsewhere_is_honest_and_changes_nothing() {
-    let (server, api) = in_memory().await;
+async fn a_late_replay_after_an_edit_elsewhere_is_honest_and_changes_nothing(place: Place) {
+    let (_server, api) = place.start().await;
     let ids = memory_ids(&api.results(&[item(1, "before")]).await);
-    let owner = "aki".parse().unwrap();
-    assert_eq!(server.repository().edit(&owner, MemoryId(ids[0]), "after", "x").await.unwrap(), 2);
+    let edited = api.edit(ids[0], "key-of-the-edit", 1, "after").await;
+    assert_eq!((edited.status, &edited.json()["revision"]), (200, &json!(2)), "{}", edited.text);
     let late = api.results(&[item(1, "before")]).await;
     assert_eq!((late[0]["status"].as_str().unwrap(), &late[0]["revision"]), ("duplicated", &json!(2)));
     assert_eq!(memory_ids(&late), ids);
@@ -139,13 +146,11 @@ async fn a_late_replay_after_an_edit_elsewhere_is_honest_and_changes_nothing() {
     assert_eq!(api.records().await[0]["title"], "after");
 }
 
-#[tokio::test]
-async fn a_late_replay_does_not_bring_a_deleted_memory_back() {
-    let (server, api) = in_memory().await;
+async fn a_late_replay_does_not_bring_a_deleted_memory_back(place: Place) {
+    let (_server, api) = place.start().await;
     let ids = memory_ids(&api.results(&[item(1, "gone"), item(2, "stays")]).await);
-    let owner = "aki".parse().unwrap();
-    server.repository().delete(&owner, MemoryId(ids[0])).await.unwrap();
-    server.repository().delete(&owner, MemoryId(ids[0])).await.unwrap();
+    assert_eq!(api.delete(ids[0], "key-of-the-delete").await.status, 204);
+    assert_eq!(api.delete(ids[0], "key-of-the-delete").await.status, 204);
     let late = api.results(&[item(1, "gone"), item(2, "stays"), item(1, "other")]).await;
     assert_eq!((late[0]["status"].as_str().unwrap(), &late[0]["deleted"]), ("duplicated", &json!(true)));
     assert_eq!(late[1].get("deleted"), None);
@@ -159,19 +164,17 @@ async fn a_late_replay_does_not_bring_a_deleted_memory_back() {
     );
 }
 
-#[tokio::test]
-async fn an_empty_batch_is_fine() {
-    let (_server, api) = in_memory().await;
+async fn an_empty_batch_is_fine(place: Place) {
+    let (_server, api) = place.start().await;
     let answer = api.sync(&[]).await;
     assert_eq!((answer.status, &*answer.text), (200, r#"{"results":[]}"#));
 }
 
-#[tokio::test]
-async fn ids_beyond_what_javascript_counts_are_exact() {
-    let (server, api) = in_memory().await;
+async fn ids_beyond_what_javascript_counts_are_exact(place: Place) {
+    let (server, api) = place.start().await;
     let mut n = 0;
     for last in [9_007_199_254_740_992, 653_247_040_368_672_767, i64::MAX - 2] {
-        server.repository().advance_ids(MemoryId(last)).await.unwrap();
+        server.repository().advance_ids(RowId(last)).await.unwrap();
         n += 1;
         let token = format!("\"memory_id\":{},", last + 1);
         for _ in 0..2 {

@@ -54,6 +54,27 @@ impl Api {
         Answer::of(self.post(batch(items)).send().await.unwrap()).await
     }
 
+    /// Sends one operation under a key.
+    pub(crate) async fn keyed(&self, method: Method, path: &str, key: &str, body: impl Into<reqwest::Body>) -> Answer {
+        let request = self.request(method, path).header("idempotency-key", key);
+        Answer::of(request.header("content-type", "application/json").body(body).send().await.unwrap()).await
+    }
+
+    /// Creates one of a resource.
+    pub(crate) async fn create(&self, resource: &str, key: &str, body: &str) -> Answer {
+        self.keyed(Method::POST, &format!("api/{resource}/"), key, body.to_owned()).await
+    }
+
+    /// Gives a memory another title.
+    pub(crate) async fn edit(&self, memory_id: i64, key: &str, base: u64, title: &str) -> Answer {
+        let body = serde_json::json!({"title": title, "body": "edited", "baseRevision": base}).to_string();
+        self.keyed(Method::PUT, &format!("api/memories/{memory_id}"), key, body).await
+    }
+
+    pub(crate) async fn delete(&self, memory_id: i64, key: &str) -> Answer {
+        self.keyed(Method::DELETE, &format!("api/memories/{memory_id}"), key, "").await
+    }
+
     /// The results of a batch that is answered with 200.
     pub(crate) async fn results(&self, items: &[String]) -> Vec<Value> {
         let answer = self.sync(items).await;

@@ -43,7 +43,8 @@ async fn there_are_two_owners_apart() {
 #[tokio::test]
 async fn three_attempts_are_one_row() {
     let (_server, api) = demo().await;
-    let off = json!({"dropAnswers": 0, "stopAnswering": false, "delayMs": 0, "failWith": null, "failCount": null});
+    let off = json!({"dropAnswers": 0, "stopAnswering": false, "delayMs": 0, "failWith": null, "failCount": null,
+        "pauseMs": 0, "aheadSeconds": 0});
     assert_eq!(api.get("demo/switches").await.json(), off);
     assert_eq!(switch(&api, json!({"dropAnswers": 2})).await["dropAnswers"], 2);
     for _ in 0..2 {

@@ -2,13 +2,19 @@
 
 use serde_json::Value;
 use warifu::wire::listing::Page;
-use warifu_server::repository::MemoryId;
 
 use crate::common::*;
+use crate::place::{Place, on_both};
 
-#[tokio::test]
-async fn texts_come_back_to_the_byte() {
-    let (_server, api) = in_memory().await;
+on_both!(
+    texts_come_back_to_the_byte,
+    pages_follow_each_other_and_changes_come_round_again,
+    a_page_of_large_texts_ends_early,
+    what_is_no_cursor_or_limit_is_refused,
+);
+
+async fn texts_come_back_to_the_byte(place: Place) {
+    let (_server, api) = place.start().await;
     let long = "長い文。".repeat(10_000);
     let texts = [
         "",
@@ -48,9 +54,8 @@ async fn texts_come_back_to_the_byte() {
     }
 }
 
-#[tokio::test]
-async fn pages_follow_each_other_and_changes_come_round_again() {
-    let (server, api) = in_memory().await;
+async fn pages_follow_each_other_and_changes_come_round_again(place: Place) {
+    let (_server, api) = place.start().await;
     let ids = memory_ids(&api.results(&items(0..5)).await);
     api.with_token(OTHER_TOKEN).results(&items(7..9)).await;
     let (mut seen, mut after) = (Vec::new(), String::new());
@@ -63,9 +68,8 @@ async fn pages_follow_each_other_and_changes_come_round_again() {
         page["next"].as_str().unwrap().clone_into(&mut after);
     }
     assert_eq!(seen, (0..5).map(id).collect::<Vec<_>>(), "this owner's rows and no other's");
-    let owner = "aki".parse().unwrap();
-    server.repository().edit(&owner, MemoryId(ids[3]), "edited", "").await.unwrap();
-    server.repository().delete(&owner, MemoryId(ids[1])).await.unwrap();
+    assert_eq!(api.edit(ids[3], "key-of-the-edit", 1, "edited").await.status, 200);
+    assert_eq!(api.delete(ids[1], "key-of-the-delete").await.status, 204);
     api.results(&items(5..6)).await;
     let page = api.get(&format!("api/memories?after={after}")).await.json();
     let changed: Vec<_> =
@@ -78,9 +82,8 @@ async fn pages_follow_each_other_and_changes_come_round_again() {
     assert_eq!(api.records().await.len(), 6);
 }
 
-#[tokio::test]
-async fn a_page_of_large_texts_ends_early() {
-    let (_server, api) = in_memory().await;
+async fn a_page_of_large_texts_ends_early(place: Place) {
+    let (_server, api) = place.start().await;
     for n in 0..12 {
         let title = "x".repeat(900_000);
         assert_eq!(api.statuses(&[item(n, &title)]).await, ["created"]);
@@ -90,19 +93,8 @@ async fn a_page_of_large_texts_ends_early() {
     assert_eq!(api.records().await.len(), 12);
 }
 
-#[tokio::test]
-async fn another_owners_rows_cannot_be_changed() {
-    let (server, api) = in_memory().await;
-    let ids = memory_ids(&api.results(&items(0..1)).await);
-    let haru = "haru".parse().unwrap();
-    assert!(server.repository().edit(&haru, MemoryId(ids[0]), "x", "x").await.is_err());
-    assert!(server.repository().delete(&haru, MemoryId(ids[0])).await.is_err());
-    assert_eq!(api.records().await[0]["title"], "memory 0");
-}
-
-#[tokio::test]
-async fn what_is_no_cursor_or_limit_is_refused() {
-    let (_server, api) = in_memory().await;
+async fn what_is_no_cursor_or_limit_is_refused(place: Place) {
+    let (_server, api) = place.start().await;
     for (query, field) in [
         ("after=x", "after"),
         ("after=-1", "after"),

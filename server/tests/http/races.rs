@@ -5,10 +5,17 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use warifu_server::fault::{Fault, Hook};
-use warifu_server::repository::MemoryId;
+use warifu_server::repository::RowId;
 use warifu_server::{Database, Running};
 
 use crate::common::*;
+use crate::place::{Place, on_both};
+
+on_both!(
+    fifty_times_the_same_batch_at_once_is_one_row_each,
+    crossing_batches_of_two_servers_on_one_file_neither_lock_up_nor_double,
+    a_listing_that_is_read_while_others_write_misses_nothing,
+);
 
 /// Sends each batch at the same moment, and gives the ids each was told.
 async fn all_at_once(apis: &[Api], batches: &[Vec<String>]) -> Vec<Vec<(String, i64)>> {
@@ -28,10 +35,10 @@ async fn all_at_once(apis: &[Api], batches: &[Vec<String>]) -> Vec<Vec<(String, 
     told
 }
 
-async fn two_servers(folder: &tempfile::TempDir) -> (Vec<Running>, Vec<Api>) {
+async fn two_servers(place: &Place) -> (Vec<Running>, Vec<Api>) {
     let (mut servers, mut apis) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        let database = Database::path(folder.path().join("rows.sqlite")).busy_timeout(Duration::from_secs(30));
+        let database = place.database().busy_timeout(Duration::from_secs(30));
         let server = builder(database).start().await.unwrap();
         apis.push(Api::new(&server.url(), TOKEN));
         servers.push(server);
@@ -39,13 +46,9 @@ async fn two_servers(folder: &tempfile::TempDir) -> (Vec<Running>, Vec<Api>) {
     (servers, apis)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn fifty_times_the_same_batch_at_once_is_one_row_each() {
-    let folder = tempfile::tempdir().unwrap();
-    for (servers, apis) in [two_servers(&folder).await, {
-        let (s, a) = in_memory().await;
-        (vec![s], vec![a])
-    }] {
+async fn fifty_times_the_same_batch_at_once_is_one_row_each(place: Place) {
+    {
+        let (servers, apis) = two_servers(&place).await;
         let batches = vec![items(0..20); 50];
         let told = all_at_once(&apis, &batches).await;
         assert!(told.iter().all(|ids| *ids == told[0]));
@@ -54,10 +57,8 @@ async fn fifty_times_the_same_batch_at_once_is_one_row_each() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn crossing_batches_of_two_servers_on_one_file_neither_lock_up_nor_double() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_servers, apis) = two_servers(&folder).await;
+async fn crossing_batches_of_two_servers_on_one_file_neither_lock_up_nor_double(place: Place) {
+    let (_servers, apis) = two_servers(&place).await;
     for round in 0..10 {
         let forward = items(round * 50..round * 50 + 30);
         let backward: Vec<_> = items(round * 50 + 20..round * 50 + 50).into_iter().rev().collect();
@@ -68,10 +69,8 @@ async fn crossing_batches_of_two_servers_on_one_file_neither_lock_up_nor_double(
     assert_eq!(apis[0].records().await.len(), 500);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_listing_that_is_read_while_others_write_misses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_servers, apis) = two_servers(&folder).await;
+async fn a_listing_that_is_read_while_others_write_misses_nothing(place: Place) {
+    let (_servers, apis) = two_servers(&place).await;
     let writers = (0..8).map(|w: u32| {
         let api = apis[(w % 2) as usize].clone();
         tokio::spawn(async move {
@@ -112,7 +111,7 @@ async fn an_answer_lost_after_the_commit_and_a_restart_end_in_one_row() {
     let api = Api::new(&server.url(), TOKEN);
     let results = api.results(&items(0..3)).await;
     assert!(results.iter().all(|result| result["status"] == "duplicated"));
-    assert_eq!(memory_ids(&results), names.iter().map(|(_, MemoryId(id))| *id).collect::<Vec<_>>());
+    assert_eq!(memory_ids(&results), names.iter().map(|(_, RowId(id))| *id).collect::<Vec<_>>());
     assert_eq!(api.records().await.len(), 3);
 }
 

@@ -74,7 +74,7 @@ async fn an_id_is_never_given_out_twice() {
     let server = builder(Database::path(&path)).start().await.unwrap();
     let api = Api::new(&server.url(), TOKEN);
     let first = memory_ids(&api.results(&items(0..3)).await);
-    sqlx::raw_sql("DELETE FROM memories").execute(&mut beside(&path).await).await.unwrap();
+    sqlx::raw_sql("DELETE FROM memories; DELETE FROM operations").execute(&mut beside(&path).await).await.unwrap();
     let second = memory_ids(&api.results(&items(0..3)).await);
     assert!(second.iter().min() > first.iter().max(), "{first:?} {second:?}");
 }
@@ -88,8 +88,8 @@ async fn the_schema_itself_refuses_a_second_row_and_a_row_of_nobody() {
     let mut beside = beside(&path).await;
     let row = |owner: &'static str, id: &'static str| {
         sqlx::query(
-            "INSERT INTO memories (owner, client_memory_id, title, body, extra, fingerprint_version, fingerprint, raw_hash)
-             VALUES (?, ?, '', '', '{}', 1, x'', x'')",
+            "INSERT INTO memories (owner, id, client_memory_id, title, body, extra, change_number)
+             VALUES (?, 100, ?, '', '', '{}', 100)",
         )
         .bind((!owner.is_empty()).then_some(owner))
         .bind((!id.is_empty()).then_some(id))
