@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqlx::pool::PoolOptions;
-use sqlx::postgres::{PgConnectOptions, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgRow};
 use sqlx::{ConnectOptions as _, PgConnection, PgPool, PgTransaction, Postgres};
 
 use super::database::Database;
@@ -90,10 +90,14 @@ async fn advance_ids(connection: &mut Connection, id: i64) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Whether an insert broke the resource's business constraint.
+/// Whether an insert broke the resource's business constraint. A partition's own index, and a shard's, has another name,
+/// but is made of the same columns.
 fn broke_business_key(error: &sqlx::Error, resource: &Resource) -> bool {
     let sqlx::Error::Database(error) = error else {
         return false;
     };
-    error.is_unique_violation() && error.constraint() == Some(resource.business.name)
+    let columns = format!("owner, {}", resource.business.fields.join(", "));
+    let detail = error.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::detail).unwrap_or_default();
+    let named = detail.split_once('(').and_then(|(_, rest)| rest.split_once(")=")).map(|(columns, _)| columns);
+    error.is_unique_violation() && (error.constraint() == Some(resource.business.name) || named == Some(&*columns))
 }

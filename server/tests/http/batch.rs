@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use warifu_server::repository::RowId;
 
 use crate::common::*;
-use crate::place::{Place, on_both};
+use crate::place::{Place, on_each};
 
-on_both!(
+on_each!(
     all_new_then_all_known_with_the_same_ids_and_untouched_rows,
     known_and_new_together,
     one_id_twice_in_a_batch_is_one_row,

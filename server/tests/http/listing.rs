@@ -4,9 +4,9 @@ use serde_json::Value;
 use warifu::wire::listing::Page;
 
 use crate::common::*;
-use crate::place::{Place, on_both};
+use crate::place::{Place, on_each};
 
-on_both!(
+on_each!(
     texts_come_back_to_the_byte,
     pages_follow_each_other_and_changes_come_round_again,
     a_page_of_large_texts_ends_early,

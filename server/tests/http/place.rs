@@ -1,5 +1,6 @@
 //! Where a test's rows are: each test runs on both databases.
 
+use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 use tempfile::TempDir;
 use warifu_server::{Database, Running};
 use warifu_test_postgres::Cluster;
@@ -23,8 +24,61 @@ impl Place {
     }
 
     pub(crate) fn postgres() -> Self {
-        let url = Cluster::shared().database("server").unwrap();
-        Self { database: Database::url(&url).unwrap(), url, _folder: None }
+        Self::at(&Cluster::shared().database("server").unwrap())
+    }
+
+    /// A database that is there.
+    pub(crate) fn at(url: &str) -> Self {
+        Self { database: Database::url(url).unwrap(), url: url.to_owned(), _folder: None }
+    }
+
+    /// PostgreSQL with every table that holds an owner's rows cut into partitions by owner.
+    pub(crate) async fn partitioned() -> Self {
+        let place = Self::postgres();
+        place.database().open().await.unwrap().close().await;
+        let mut sql = String::new();
+        for table in ["owners", "operations", "memories", "invoices", "registrations"] {
+            // LIKE takes every constraint along: PostgreSQL refuses a unique one that does not hold the owner.
+            sql += &format!(
+                "ALTER TABLE {table} RENAME TO {table}_whole;
+                 CREATE TABLE {table} (LIKE {table}_whole INCLUDING ALL) PARTITION BY HASH (owner);"
+            );
+            for part in 0..4 {
+                sql += &format!(
+                    "CREATE TABLE {table}_{part} PARTITION OF {table} FOR VALUES WITH (MODULUS 4, REMAINDER {part});"
+                );
+            }
+            if table != "owners" {
+                sql += &format!("ALTER TABLE {table} ADD FOREIGN KEY (owner) REFERENCES owners (owner);");
+            }
+        }
+        sql += "ALTER TABLE tokens DROP CONSTRAINT tokens_owner_fkey;
+                ALTER TABLE tokens ADD FOREIGN KEY (owner) REFERENCES owners (owner);
+                DROP TABLE operations_whole, memories_whole, invoices_whole, registrations_whole, owners_whole;";
+        place.run(sql).await;
+        place
+    }
+
+    /// Runs statements beside the server.
+    pub(crate) async fn run(&self, sql: impl Into<String>) {
+        sqlx::raw_sql(AssertSqlSafe(sql.into())).execute(&mut self.beside().await).await.unwrap();
+    }
+
+    /// A number that a statement gives.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        let sql = AssertSqlSafe(sql.to_owned());
+        let row = sqlx::raw_sql(sql).fetch_one(&mut self.beside().await).await.unwrap();
+        row.try_get(0).unwrap()
+    }
+
+    /// A connection of our own.
+    pub(crate) async fn beside(&self) -> AnyConnection {
+        sqlx::any::install_default_drivers();
+        let mut connection = AnyConnection::connect(&self.url).await.unwrap();
+        if !self.is_postgres() {
+            sqlx::raw_sql("PRAGMA busy_timeout = 20000").execute(&mut connection).await.unwrap();
+        }
+        connection
     }
 
     /// To be opened by as many servers as a test likes.
@@ -44,8 +98,8 @@ impl Place {
     }
 }
 
-/// Makes two tests of each function: one on SQLite, one on PostgreSQL.
-macro_rules! on_both {
+/// Makes three tests of each function: on SQLite, on PostgreSQL, and on PostgreSQL partitioned by owner.
+macro_rules! on_each {
     ($($name:ident),* $(,)?) => {
         $(mod $name {
             #[tokio::test(flavor = "multi_thread")]
@@ -57,7 +111,12 @@ macro_rules! on_both {
             async fn postgres() {
                 super::$name(crate::place::Place::postgres()).await;
             }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn partitioned() {
+                super::$name(crate::place::Place::partitioned().await).await;
+            }
         })*
     };
 }
-pub(crate) use on_both;
+pub(crate) use on_each;

@@ -9,9 +9,9 @@ use warifu_server::repository::RowId;
 use warifu_server::{Database, Running};
 
 use crate::common::*;
-use crate::place::{Place, on_both};
+use crate::place::{Place, on_each};
 
-on_both!(
+on_each!(
     fifty_times_the_same_batch_at_once_is_one_row_each,
     crossing_batches_of_two_servers_on_one_file_neither_lock_up_nor_double,
     a_listing_that_is_read_while_others_write_misses_nothing,

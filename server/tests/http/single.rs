@@ -4,9 +4,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::common::*;
-use crate::place::{Place, on_both};
+use crate::place::{Place, on_each};
 
-on_both!(
+on_each!(
     the_first_is_201_and_a_replay_is_200_and_the_same_record,
     other_content_or_another_operation_is_422_and_changes_nothing,
     a_replay_comes_before_validation,

@@ -191,7 +191,11 @@ impl Repository for Store {
 }
 
 async fn insert_owner(connection: &mut Connection, owner: &Owner) -> Result<(), StoreError> {
-    sqlx::query("INSERT INTO owners (owner) VALUES ($1) ON CONFLICT (owner) DO NOTHING")
+    // Looked for first: an insert would wait for whoever is just changing the owner's row, conflict or not.
+    sqlx::query(
+        "INSERT INTO owners (owner) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM owners WHERE owner = $1)
+         ON CONFLICT (owner) DO NOTHING",
+    )
         .bind(owner.as_str())
         .execute(connection)
         .await?;
