@@ -11,6 +11,7 @@ mod listing;
 mod machines;
 mod owners;
 mod place;
+mod postgres;
 mod process;
 mod program;
 mod races;

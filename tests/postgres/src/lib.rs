@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -94,13 +94,12 @@ impl Cluster {
             chown(&home, Some(user.uid.as_raw()), Some(user.gid.as_raw()))
                 .map_err(machine("could not give a folder away"))?;
         }
-        let data = home.join("data");
         let mut initdb = program::command("initdb")?;
         initdb.args(["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8", "-D"]);
-        program::run(initdb.arg(&data))?;
+        program::run(initdb.arg(home.join("data")))?;
         let port = free_port().map_err(machine("found no free port"))?;
         let cluster = Self { home, port, databases: AtomicU32::new(0) };
-        cluster.serve(&data)?;
+        cluster.serve()?;
         cluster.run("createuser", &["--no-superuser", "--createdb", ROLE])?;
         Ok(cluster)
     }
@@ -122,6 +121,23 @@ impl Cluster {
         url.replacen(&format!("{ROLE}@"), "postgres@", 1)
     }
 
+    /// Stops the server as a crash would; databases stay.
+    ///
+    /// # Errors
+    /// When it does not stop.
+    pub fn stop(&self) -> Result<(), ClusterError> {
+        let mut command = program::command("pg_ctl")?;
+        program::run(command.args(["stop", "--mode=immediate", "--wait", "-D"]).arg(self.data()))
+    }
+
+    /// Starts it again after [`Self::stop`].
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn resume(&self) -> Result<(), ClusterError> {
+        self.serve()
+    }
+
     /// What the server writes to its log; every line begins with the name of the database.
     ///
     /// # Errors
@@ -130,16 +146,20 @@ impl Cluster {
         fs::read(self.log_path()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    fn data(&self) -> PathBuf {
+        self.home.join("data")
+    }
+
     fn log_path(&self) -> PathBuf {
         self.home.join("log")
     }
 
     /// Starts the server below a thread that lives as long as this process: the kernel ends it with that thread.
-    fn serve(&self, data: &Path) -> Result<(), ClusterError> {
+    fn serve(&self) -> Result<(), ClusterError> {
         let machine = |what| move |source| ClusterError::Machine { what, source };
         let log = fs::File::create(self.log_path()).map_err(machine("could not make the log"))?;
         let mut command = program::command("postgres")?;
-        command.arg("-D").arg(data).arg("-p").arg(self.port.to_string()).arg("-k").arg(&self.home);
+        command.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string()).arg("-k").arg(&self.home);
         command.args(["-h", "127.0.0.1"]);
         SETTINGS.iter().for_each(|setting| {
             command.args(["-c", setting]);

@@ -58,7 +58,9 @@ fn find(name: &str) -> Option<PathBuf> {
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|version| Some((version.file_name().to_str()?.parse().ok()?, version.path().join("bin").join(name))))
+        .filter_map(|version| {
+            Some((version.file_name().to_str()?.parse().ok()?, version.path().join("bin").join(name)))
+        })
         .filter(|(_, file)| file.is_file())
         .collect();
     debian.sort();

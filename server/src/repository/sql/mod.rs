@@ -196,9 +196,9 @@ async fn insert_owner(connection: &mut Connection, owner: &Owner) -> Result<(), 
         "INSERT INTO owners (owner) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM owners WHERE owner = $1)
          ON CONFLICT (owner) DO NOTHING",
     )
-        .bind(owner.as_str())
-        .execute(connection)
-        .await?;
+    .bind(owner.as_str())
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
