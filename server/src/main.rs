@@ -109,10 +109,25 @@ async fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("warifu-server: {error}");
+            eprintln!("warifu-server: {}", with_reasons(&*error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error and what is behind it, in one line.
+fn with_reasons(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut reason = error.source();
+    while let Some(error) = reason {
+        let error_text = error.to_string();
+        // Some errors tell their reason themselves.
+        if !text.ends_with(&error_text) {
+            text = format!("{text}: {error_text}");
+        }
+        reason = error.source();
+    }
+    text
 }
 
 async fn add_token(owner: &Owner, store: Store) -> Result<(), Box<dyn std::error::Error>> {

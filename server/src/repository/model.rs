@@ -187,6 +187,9 @@ pub enum StoreError {
     /// The database chose this transaction to end a deadlock or a conflict of serialization: it can be run again, whole.
     #[error("the transaction was rolled back in favour of another")]
     Victim,
+    /// Nobody answers at its address, or refuses to let us in. Only when it is opened.
+    #[error("the database cannot be reached")]
+    Unreachable(#[source] sqlx::Error),
     /// It holds what it should not, or was made by a newer version.
     #[error("the store cannot be read: {0}")]
     Corrupt(String),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::pool::PoolOptions;
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgRow};
-use sqlx::{ConnectOptions as _, PgConnection, PgPool, PgTransaction, Postgres};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, PgPool, PgTransaction, Postgres};
 
 use super::database::Database;
 use super::model::StoreError;
@@ -48,6 +48,9 @@ impl Store {
                 ("default_transaction_isolation", "read committed".to_owned()),
             ])
             .disable_statement_logging();
+        // The pool would only say that it waited.
+        let first = PgConnection::connect_with(&options).await.map_err(StoreError::Unreachable)?;
+        first.close().await?;
         let pool = PoolOptions::new()
             .max_connections(database.connections)
             .acquire_timeout(database.busy_timeout)
