@@ -129,7 +129,9 @@ async fn without_a_key_or_with_two_nothing_is_done(place: Place) {
     }
     let two = post().header("idempotency-key", "a").header("idempotency-key", "b");
     Answer::of(two.send().await.unwrap()).await.assert_problem(400, "key_invalid");
-    api.create("memories", "no-uuid", "{}").await.assert_problem(400, "key_invalid");
+    for key in ["no-uuid", &id(1).replace('-', ""), &format!("{{{}}}", id(1)), &format!("urn:uuid:{}", id(1))] {
+        api.create("memories", key, r#"{"title":"","body":""}"#).await.assert_problem(400, "key_invalid");
+    }
     let memory = memory_ids(&api.results(&items(0..1)).await)[0];
     let bare = api.request(Method::DELETE, &format!("api/memories/{memory}")).send().await.unwrap();
     Answer::of(bare).await.assert_problem(400, "key_missing");

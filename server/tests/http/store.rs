@@ -9,6 +9,9 @@ use warifu_server::Database;
 use warifu_server::repository::{StoreError, TokenHash};
 
 use crate::common::*;
+use crate::place::{Place, on_each};
+
+on_each!(a_failure_in_the_middle_keeps_nothing_and_is_no_answer_to_keep, an_id_is_never_given_out_twice);
 
 async fn beside(path: &std::path::Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).busy_timeout(Duration::from_secs(5)).connect().await.unwrap()
@@ -46,35 +49,36 @@ async fn a_store_that_fails_is_a_500_that_tells_nothing_of_its_inside() {
     }
 }
 
-#[tokio::test]
-async fn a_failure_in_the_middle_of_a_batch_keeps_nothing_of_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("rows.sqlite");
-    let server = builder(Database::path(&path)).start().await.unwrap();
-    let api = Api::new(&server.url(), TOKEN);
-    let mut beside = beside(&path).await;
-    sqlx::raw_sql(
-        "CREATE TRIGGER poison BEFORE INSERT ON memories WHEN NEW.title = 'poison' BEGIN SELECT raise(ABORT, 'x'); END",
-    )
-    .execute(&mut beside)
-    .await
-    .unwrap();
+async fn a_failure_in_the_middle_keeps_nothing_and_is_no_answer_to_keep(place: Place) {
+    let (_server, api) = place.start().await;
+    let (plant, remove) = if place.is_postgres() {
+        let plant = "CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN IF NEW.title = 'poison' THEN RAISE EXCEPTION 'x'; END IF; RETURN NEW; END $$;
+            CREATE TRIGGER poison BEFORE INSERT OR UPDATE ON memories FOR EACH ROW EXECUTE FUNCTION poison()";
+        (plant, "DROP FUNCTION poison CASCADE")
+    } else {
+        let plant = "CREATE TRIGGER poison BEFORE INSERT ON memories WHEN NEW.title = 'poison'
+            BEGIN SELECT raise(ABORT, 'x'); END";
+        (plant, "DROP TRIGGER poison")
+    };
+    place.run(plant).await;
     let poisoned = [item(1, "a"), item(2, "poison"), item(3, "c")];
-    api.sync(&poisoned).await.assert_problem(500, "internal");
+    for _ in 0..2 {
+        api.sync(&poisoned).await.assert_problem(500, "internal");
+        api.create("memories", &id(4), &item(4, "poison")).await.assert_problem(500, "internal");
+    }
     assert_eq!(api.records().await.len(), 0);
-    sqlx::raw_sql("DROP TRIGGER poison").execute(&mut beside).await.unwrap();
+    assert_eq!(place.number("SELECT count(*) FROM operations").await, 0, "no key was kept");
+    place.run(remove).await;
     assert_eq!(api.statuses(&poisoned).await, ["created", "created", "created"]);
-    assert_eq!(api.get("api/memories").await.json()["next"], "3", "no change number was spent");
+    assert_eq!(api.create("memories", &id(4), &item(4, "poison")).await.status, 201);
+    assert_eq!(api.get("api/memories").await.json()["next"], "4", "no change number was spent");
 }
 
-#[tokio::test]
-async fn an_id_is_never_given_out_twice() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("rows.sqlite");
-    let server = builder(Database::path(&path)).start().await.unwrap();
-    let api = Api::new(&server.url(), TOKEN);
+async fn an_id_is_never_given_out_twice(place: Place) {
+    let (_server, api) = place.start().await;
     let first = memory_ids(&api.results(&items(0..3)).await);
-    sqlx::raw_sql("DELETE FROM memories; DELETE FROM operations").execute(&mut beside(&path).await).await.unwrap();
+    place.run("DELETE FROM memories; DELETE FROM operations").await;
     let second = memory_ids(&api.results(&items(0..3)).await);
     assert!(second.iter().min() > first.iter().max(), "{first:?} {second:?}");
 }
