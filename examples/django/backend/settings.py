@@ -1,0 +1,47 @@
+"""Everything that differs between machines comes from the environment."""
+
+import os
+import secrets
+
+import dj_database_url
+
+DEBUG = False
+SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(50)
+ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost 127.0.0.1").split()
+
+DATABASES = {"default": dj_database_url.config(default="postgres:///warifu")}
+DATABASES["default"]["OPTIONS"] = {
+    # Connections are kept between requests.
+    "pool": {"min_size": 1, "max_size": int(os.environ.get("DATABASE_CONNECTIONS", "10")), "timeout": 10},
+    # A request that waits for another one's key gives up in time to say so.
+    "options": "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s",
+}
+# A transaction covers what belongs together, not the request: what a refused insert means is read after its rollback.
+ATOMIC_REQUESTS = False
+
+INSTALLED_APPS = ["corsheaders", "rest_framework", "promise"]
+MIDDLEWARE = ["corsheaders.middleware.CorsMiddleware", "django.middleware.security.SecurityMiddleware"]
+ROOT_URLCONF = "backend.urls"
+WSGI_APPLICATION = "backend.wsgi.application"
+# The addresses are matched with and without the slash: a redirect would lose a POST.
+APPEND_SLASH = False
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["promise.auth.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "promise.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+
+MAX_ITEMS = 100
+MAX_BYTES = 1 << 20
+DATA_UPLOAD_MAX_MEMORY_SIZE = None  # The views have a limit of their own, and answer 413.
+
+# The webviews' own origins, and those of the sites.
+CORS_ALLOWED_ORIGINS = ["https://localhost", "capacitor://localhost", "ionic://localhost"]
+CORS_ALLOWED_ORIGINS += os.environ.get("ALLOWED_ORIGINS", "").split()
+CORS_ALLOW_HEADERS = ["authorization", "content-type", "content-digest", "idempotency-key", "x-idempotency-token"]
+CORS_EXPOSE_HEADERS = ["Retry-After", "Date", "Idempotency-Replayed"]
