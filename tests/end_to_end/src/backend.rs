@@ -15,15 +15,17 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tempfile::TempDir;
 use warifu::id::Owner;
+use warifu::wire::listing::Page;
 pub use warifu_server::fault::Fault;
 use warifu_server::{
-    Database, Limits, Server,
+    Limits, Server,
     fault::{Hook, RequestInfo},
 };
 
 use crate::root;
+use crate::store::Store;
+use crate::upstream::Upstream;
 
 /// The account of the scenarios.
 pub const OWNER: &str = "aki";
@@ -119,11 +121,18 @@ impl Wire {
         Ok(repeated.len())
     }
 
-    fn hook(&self) -> Hook {
+    /// The wire as the server's hook; with an upstream, what would be served is asked there.
+    fn hook(&self, upstream: Option<Upstream>) -> Hook {
         let wire = self.clone();
         Arc::new(move |request| {
             let fault = wire.decide(request);
-            Box::pin(async move { fault })
+            match upstream.clone() {
+                Some(upstream) if request.path.starts_with("/api/") => {
+                    let request = request.clone();
+                    Box::pin(async move { upstream.through(fault, request).await })
+                }
+                _ => Box::pin(async move { fault }),
+            }
         })
     }
 
@@ -148,7 +157,7 @@ impl Wire {
     }
 }
 
-/// The real server with its database on disk.
+/// The real server on a database that outlives it; `WARIFU_BACKEND` chooses which, see [`Store`].
 pub struct Backend {
     /// What passes.
     pub wire: Wire,
@@ -157,7 +166,7 @@ pub struct Backend {
     limits: Limits,
     origins: Vec<String>,
     running: Option<warifu_server::Running>,
-    folder: TempDir,
+    store: Store,
 }
 
 impl Backend {
@@ -190,7 +199,7 @@ impl Backend {
             limits,
             origins: origins.to_vec(),
             running: None,
-            folder: tempfile::Builder::new().prefix("warifu-backend-").tempdir()?,
+            store: Store::new()?,
         };
         backend.start_again().await?;
         Ok(backend)
@@ -202,8 +211,9 @@ impl Backend {
     /// When it does not start.
     pub async fn start_again(&mut self) -> Result<()> {
         let owner: Owner = OWNER.parse().ok().context("the owner's name")?;
+        let upstream = self.store.start(&self.origins).await?;
         let mut builder = Server::builder()
-            .database(Database::path(self.folder.path().join("server.sqlite")))
+            .database(self.store.database()?)
             .bind(self.address)
             .www(&self.www)
             .pkg(root().join("pkg"))
@@ -212,7 +222,7 @@ impl Backend {
             .token(owner.clone(), TOKEN)
             .token(owner, FRESH_TOKEN)
             .patience(Duration::from_millis(200))
-            .fault(self.wire.hook());
+            .fault(self.wire.hook(upstream));
         for origin in &self.origins {
             builder = builder.allow_origin(origin.clone());
         }
@@ -227,6 +237,7 @@ impl Backend {
         if let Some(running) = self.running.take() {
             running.kill().await;
         }
+        self.store.stop();
     }
 
     /// An address in it.
@@ -244,12 +255,11 @@ impl Backend {
     /// The rows of the account: the device's name for each, and the server's.
     ///
     /// # Errors
-    /// When the server is stopped, or its database fails.
+    /// When the server is stopped, or a memory is there twice.
     pub async fn rows(&self) -> Result<BTreeMap<String, String>> {
-        let running = self.running.as_ref().context("the server is stopped")?;
-        let names = running.repository().names(&OWNER.parse().ok().context("the owner's name")?).await?;
-        let count = names.len();
-        let rows: BTreeMap<_, _> = names.into_iter().map(|(id, row)| (id.to_string(), row.0.to_string())).collect();
+        let records = self.records().await?;
+        let count = records.len();
+        let rows: BTreeMap<_, _> = records.into_iter().map(|record| (record.id, record.row)).collect();
         ensure!(rows.len() == count, "{count} rows carry only {} names: a memory is there twice", rows.len());
         Ok(rows)
     }
@@ -257,19 +267,40 @@ impl Backend {
     /// What the server stored: title and body of each row by the device's name.
     ///
     /// # Errors
-    /// When the server is stopped, or its database fails.
+    /// When the server is stopped.
     pub async fn texts(&self) -> Result<BTreeMap<String, (String, String)>> {
-        let running = self.running.as_ref().context("the server is stopped")?;
-        let owner = OWNER.parse().ok().context("the owner's name")?;
-        let (mut after, mut texts) = (0, BTreeMap::new());
+        let records = self.records().await?;
+        Ok(records.into_iter().filter_map(|record| Some((record.id, record.text?))).collect())
+    }
+
+    async fn records(&self) -> Result<Vec<Row>> {
+        ensure!(self.running.is_some(), "the server is stopped");
+        let here = Upstream::new(self.address);
+        let (mut after, mut rows) = ("0".to_owned(), Vec::new());
         loop {
-            let page = running.repository().changed_after(&owner, after, 100, 4 << 20).await?;
-            let Some(last) = page.last() else { return Ok(texts) };
-            after = last.change;
-            let contents = page.into_iter().filter_map(|row| Some((row.client_memory_id, row.content?)));
-            texts.extend(contents.map(|(id, content)| (id.to_string(), (content.title, content.body))));
+            let path = format!("/api/memories?limit=1000&after={after}");
+            let body = here.get(&path, TOKEN).await?;
+            let page: Page = serde_json::from_slice(&body).context("a page of the listing")?;
+            for record in page.records {
+                rows.push(Row {
+                    id: record.client_memory_id.context("a row without the device's name")?.to_string(),
+                    row: record.memory_id.get().to_owned(),
+                    text: record.title.zip(record.body),
+                });
+            }
+            if !page.has_more {
+                return Ok(rows);
+            }
+            after = page.next;
         }
     }
+}
+
+/// A row as the listing shows it.
+struct Row {
+    id: String,
+    row: String,
+    text: Option<(String, String)>,
 }
 
 /// A scripted answer.

@@ -9,6 +9,8 @@ pub mod browser;
 mod driver;
 pub mod queue;
 pub mod site;
+pub mod store;
+mod upstream;
 pub mod wait;
 
 pub use backend::Backend;
