@@ -144,6 +144,13 @@ impl<'a> Bench<'a> {
                 missing += usize::from(self.rows(resource, Who::First, &item.record).await?.count == 0);
             }
         }
+        if missing == 0 {
+            return effect(format!(
+                "{what} was refused as a whole with {}, though all its items have their rows: no acknowledgement ever \
+                 comes",
+                answer.status
+            ));
+        }
         effect(format!(
             "{what} was refused as a whole with {}, and {missing} of its {} items have no row: one item costs the others",
             answer.status,
