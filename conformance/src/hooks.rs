@@ -65,10 +65,11 @@ impl<'a> Bench<'a> {
         if !self.used_hook {
             return Ok(());
         }
-        match &self.config.hooks.reset {
-            Some(hook) => self.run_hook(("reset", hook), Told::default()).await,
-            None => Ok(()),
+        if let Some(hook) = &self.config.hooks.reset {
+            self.run_hook(("reset", hook), Told::default()).await?;
         }
+        self.used_hook = false;
+        Ok(())
     }
 }
 

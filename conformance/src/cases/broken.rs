@@ -108,6 +108,12 @@ async fn retried(
             format!("{what} left {rows} of one operation: key and row are not committed together")
         })
         .await?;
+    if !answer.is_success() {
+        return effect(format!(
+            "{what} was refused with {} though its row is there: the client never learns its id",
+            answer.status
+        ));
+    }
     let id = bench.acknowledged(resource, &answer, what)?;
     bench.status_in(answer.status, &[200, 201], what);
     let created = Created { id, answer };

@@ -9,8 +9,9 @@ use super::{CaseResult, Grade, Report, Shown, Verdict};
 
 const WIDTH: usize = 100;
 
-/// As many requests are shown for a fault; the JSON has them all.
+/// As many requests are shown for a fault, and so much of their bodies; the JSON has more.
 const SHOWN: usize = 8;
+const BRIEF: usize = 110;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -91,21 +92,34 @@ fn fault(out: &mut String, result: &CaseResult) {
         }
     }
     let exchange = Options::new(WIDTH).initial_indent("    ").subsequent_indent("      ");
-    let hidden = result.exchanges.len().saturating_sub(SHOWN);
-    let (head, tail) = if hidden > 0 {
-        (&result.exchanges[..SHOWN / 2], &result.exchanges[result.exchanges.len() - SHOWN / 2..])
-    } else {
-        (&result.exchanges[..], &result.exchanges[..0])
-    };
-    for shown in head {
-        line(out, QUIET, format_args!("{}", fill(&shown.to_string(), exchange.clone())));
+    let told = told(&result.exchanges);
+    let hidden = told.len().saturating_sub(SHOWN);
+    let (head, tail) = if hidden > 0 { (SHOWN / 2, told.len() - SHOWN / 2) } else { (told.len(), told.len()) };
+    for (at, text) in told.iter().enumerate() {
+        if at < head || at >= tail {
+            line(out, QUIET, format_args!("{}", fill(text, exchange.clone())));
+        } else if at == head {
+            line(out, QUIET, format_args!("    … {hidden} more; the JSON report has them"));
+        }
     }
-    if hidden > 0 {
-        line(out, QUIET, format_args!("    … {hidden} more; the JSON report has them"));
+}
+
+/// The requests in short, those in a row that are alike told once.
+fn told(exchanges: &[Shown]) -> Vec<String> {
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for shown in exchanges {
+        let short = |text: &str| match text.char_indices().nth(BRIEF) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.to_owned(),
+        };
+        let body = shown.body.as_deref().map(short);
+        let text = Shown { body, answer: short(&shown.answer), ..shown.clone() }.to_string();
+        match told.last_mut() {
+            Some((last, times)) if *last == text => *times += 1,
+            _ => told.push((text, 1)),
+        }
     }
-    for shown in tail {
-        line(out, QUIET, format_args!("{}", fill(&shown.to_string(), exchange.clone())));
-    }
+    told.into_iter().map(|(text, times)| if times > 1 { format!("{times} times {text}") } else { text }).collect()
 }
 
 fn summary(out: &mut String, report: &Report) {
@@ -114,12 +128,9 @@ fn summary(out: &mut String, report: &Report) {
     let failed = count(|result| result.effects.failed());
     let differ = count(|result| result.statuses.failed());
     let untested = count(|result| matches!(result.effects, Grade::NotTested(_)) && !result.statuses.failed());
-    let _ = writeln!(
-        out,
-        "\nEffects: {held} held, {failed} failed. Statuses: {differ} differ. Not tested: {untested}. \
-         The records of this run are marked {}.",
-        report.marker
-    );
+    let _ =
+        writeln!(out, "\nEffects: {held} held, {failed} failed. Statuses: {differ} differ. Not tested: {untested}.");
+    let _ = writeln!(out, "The records of this run are marked {}.", report.marker);
     let (style, text) = match report.verdict() {
         Verdict::Passed => (GOOD, "One operation, one row: every tested effect and status is as it must be."),
         Verdict::PassedWithWarnings => {

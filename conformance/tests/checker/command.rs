@@ -89,9 +89,10 @@ fn cases(file: &Path) -> Vec<Case> {
             Event::Start(tag) | Event::Empty(tag) => {
                 depth += i32::from(matches!(event, Event::Start(_)));
                 let value = |name: &str| {
-                    let found =
-                        tag.attributes().map(Result::unwrap).find(|found| found.key.as_ref() == name);
-                    found.map(|found| found.unescape_value().unwrap().into_owned()).unwrap_or_default()
+                    let found = tag.attributes().map(Result::unwrap).find(|found| found.key.as_ref() == name);
+                    found
+                        .map(|found| found.normalized_value(quick_xml::XmlVersion::Explicit1_0).unwrap().into_owned())
+                        .unwrap_or_default()
                 };
                 match tag.name().as_ref() {
                     "testcase" => cases.push(Case { name: value("name"), ..Case::default() }),

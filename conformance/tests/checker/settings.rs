@@ -28,7 +28,7 @@ fn a_wrong_setting_is_told_with_its_place() {
         ("keys = \"uuid\"", "keys = \"uid\"", "resource[1].keys", "uuid"),
         ("refused_body =", "refuse_body =", "resource[0]", "refuse_body"),
         ("{marker}\",\"number\"", "{mark}\",\"number\"", "resource[0].body", "{mark}"),
-        ("max_items = 10", "max_items = \"ten\"", "batch.max_items", "integer"),
+        ("max_items = 10", "max_items = \"ten\"", "batch.max_items", "expected u32"),
         ("restart = { url", "restart = { uri", "hooks.restart", "uri"),
         ("[batch]", "[batch", "", ""),
     ] {
