@@ -4,6 +4,7 @@
 
 mod batch;
 mod common;
+mod conformance;
 mod cors;
 mod demo;
 mod faults;

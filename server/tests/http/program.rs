@@ -28,7 +28,10 @@ impl Process {
 
     pub(crate) async fn with_log(database_url: &str, args: &[&str], log: &str) -> Self {
         let mut command = program();
-        command.args(["--bind", "127.0.0.1:0"]).args(args).env("DATABASE_URL", database_url).env("RUST_LOG", log);
+        if !args.contains(&"--bind") {
+            command.args(["--bind", "127.0.0.1:0"]);
+        }
+        command.args(args).env("DATABASE_URL", database_url).env("RUST_LOG", log);
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).await.unwrap();
