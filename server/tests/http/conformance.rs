@@ -8,10 +8,12 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
-use warifu_conformance::{Config, Grade, Options, Profile, Target, Verdict, check, config::EXAMPLE, table};
+use warifu_conformance::{Config, Grade, Options, Profile, Target, Verdict, check, table};
 
 use crate::place::Place;
 use crate::program::Process;
+
+const SETTINGS: &str = include_str!("../../../conformance/reference.toml");
 
 /// A server that can be killed and started again at the same address.
 struct Restarts {
@@ -50,18 +52,10 @@ async fn passes_every_case(place: Place) {
         )
         .with_state(restarts.clone());
     tokio::spawn(async move { axum::serve(control, routes).await });
-    let switch = |switches: &str| format!("{{ method = \"PUT\", url = \"/demo/switches\", body = '{switches}' }}");
-    let hooks = [
-        format!("restart = {{ url = \"{restart_url}\" }}"),
-        format!("kill_before_commit = {{ url = \"{restart_url}\", when = \"during\" }}"),
-        format!("fail_next_request = {}", switch(r#"{"failWith":500,"failCount":1}"#)),
-        format!("drop_next_answer = {}", switch(r#"{"dropAnswers":1}"#)),
-        format!("slow_next_request = {}", switch(r#"{"pauseMs":{milliseconds}}"#)),
-        format!("move_clock = {}", switch(r#"{"aheadSeconds":{seconds}}"#)),
-        format!("reset = {}", switch(r#"{"failWith":null,"dropAnswers":0,"pauseMs":0,"aheadSeconds":0}"#)),
-    ];
-    // The example's own hooks are commented out, at its very end.
-    let config = Config::parse(&format!("{EXAMPLE}\n{}\n", hooks.join("\n")), "reference.toml".as_ref()).unwrap();
+    let hooks = format!(
+        "[hooks.restart]\nurl = \"{restart_url}\"\n[hooks.kill_before_commit]\nurl = \"{restart_url}\"\nwhen = \"during\"\n"
+    );
+    let config = Config::parse(&format!("{SETTINGS}\n{hooks}"), "reference.toml".as_ref()).unwrap();
     let options = Options { profiles: vec![Profile::Ietf, Profile::Token, Profile::Batch], ..Options::default() };
     let target = Target::new(&format!("http://{}", restarts.address)).unwrap();
     let report = check(&target, &config, &options, |_| {}).await.unwrap();
