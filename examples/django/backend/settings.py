@@ -6,12 +6,15 @@ import secrets
 import dj_database_url
 
 DEBUG = False
+# Nothing here signs anything yet. Set it before you add sessions: this one differs in every worker.
 SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(50)
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost 127.0.0.1").split()
 
-DATABASES = {"default": dj_database_url.config(default="postgres:///warifu")}
+# Checked before they are used: a kept connection may have died with the database's last restart.
+DATABASES = {"default": dj_database_url.config(default="postgres:///warifu", conn_health_checks=True)}
 DATABASES["default"]["OPTIONS"] = {
-    # Connections are kept between requests.
+    **DATABASES["default"].get("OPTIONS", {}),  # such as ?sslmode=require
+    # Connections are kept between requests, never more than there are threads.
     "pool": {"min_size": 1, "max_size": int(os.environ.get("DATABASE_CONNECTIONS", "10")), "timeout": 10},
     # A request that waits for another one's key gives up in time to say so.
     "options": "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s",
@@ -38,7 +41,7 @@ REST_FRAMEWORK = {
 
 MAX_ITEMS = 100
 MAX_BYTES = 1 << 20
-DATA_UPLOAD_MAX_MEMORY_SIZE = None  # The views have a limit of their own, and answer 413.
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BYTES
 
 # The webviews' own origins, and those of the sites.
 CORS_ALLOWED_ORIGINS = ["https://localhost", "capacitor://localhost", "ionic://localhost"]

@@ -1,5 +1,5 @@
-"""JSON without loss: numbers keep their text, names are given once, text can be stored. And one text for all the ways to
-write the same value, of which an operation's fingerprint is made."""
+"""JSON without loss: numbers keep their text, names are given once, text can be stored. And one text for all the ways
+to write the same value, of which an operation's fingerprint is made."""
 
 import hashlib
 import json
@@ -46,7 +46,9 @@ def text(value: str) -> str:
 
 
 def fingerprint(value) -> str:
-    return hashlib.sha256(write(value).encode()).hexdigest()
+    """What makes a request the same again. It is kept for ever, so the way it is made has a number: a new way gets the
+    next one, and what is kept is compared in its own way."""
+    return "1:" + hashlib.sha256(write(value).encode()).hexdigest()
 
 
 def members(pairs):

@@ -47,6 +47,8 @@ class InvoicesView(APIView):
         return perform(request.user, key, "invoices.create", fingerprint(value), create)
 
     def get(self, request):
+        # By id. One that was begun earlier and stored later can come in before it; a device that follows a list needs
+        # change numbers, as memories have them.
         after, limit = page(request)
         invoices = list(Invoice.objects.filter(owner=request.user, pk__gt=after).order_by("pk")[: limit + 1])
         shown = invoices[:limit]
@@ -60,6 +62,7 @@ def record(invoice):
         "id": number(invoice.pk),
         "terminal_id": invoice.terminal_id,
         "number": invoice.number,
-        "total": format(invoice.total, "f"),
+        # Just made it has the text it came with, read back it has the column's zeros.
+        "total": format(invoice.total.normalize(), "f"),
         "currency": invoice.currency,
     }

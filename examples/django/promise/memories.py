@@ -8,7 +8,7 @@ from .exact_json import Number, fingerprint, text, write
 from .models import Memory, Operation
 from .operations import answer, as_uuid, constraint, next_changes, number, perform, read_key, rerun
 from .problems import Problem, invalid
-from .request import body_of, limits, page, too_large
+from .request import body_of, limits, page, too_large, whole
 
 CREATE = "memories.create"
 COLUMNS = ("clientMemoryId", "title", "body", "createdAt")
@@ -153,14 +153,17 @@ class MemoryView(APIView):
         return answer(write(record(mine(request.user, id))))
 
     def put(self, request, id):
+        known_form(id)
         key, value = read_key(request), exact_json.parse(body_of(request))
 
         def edit(operation):
             item = fields({"clientMemoryId": key_of_nobody, **value} if isinstance(value, dict) else value, edit=True)
+            if not isinstance(value.get("baseRevision"), Number):
+                raise invalid("baseRevision must be the number of the revision that was edited.", "baseRevision")
             memory = mine(request.user, id, lock=True)
-            if value.get("baseRevision") != str(memory.revision):
+            if value["baseRevision"] != str(memory.revision):
                 detail = "It was changed elsewhere since the revision that was edited. Nothing was changed."
-                raise Problem(409, "revision_conflict", detail, current=plain(record(memory)))
+                raise Problem(409, "revision_conflict", detail, current=record(memory))
             if memory.deleted:
                 raise Problem(410, "gone", "It was deleted before. Nothing was changed.")
             memory.title, memory.body, memory.extra = item["title"], item["body"], item["extra"]
@@ -173,6 +176,8 @@ class MemoryView(APIView):
         return perform(request.user, key, "memories.edit", fingerprint(value), edit, target=id, done=200)
 
     def delete(self, request, id):
+        known_form(id)
+
         def delete(operation):
             memory = mine(request.user, id, lock=True)
             if memory.deleted:
@@ -191,11 +196,24 @@ class MemoryView(APIView):
 
 
 def mine(owner, id, lock=False):
+    """A memory of this owner. Another owner's is as absent as one that never was."""
     memories = Memory.objects.select_for_update(no_key=True) if lock else Memory.objects
-    memory = memories.filter(owner=owner, pk=id).first() if id.isdecimal() and int(id) < 1 << 63 else None
+    memory = memories.filter(owner=owner, pk=known_form(id)).first()
     if memory is None:
-        raise Problem(404, "not_found", "There is nothing at this address.")
+        raise absent()
     return memory
+
+
+def known_form(id):
+    """An address has one form, since an operation is kept with it."""
+    number = whole(id)
+    if number is None:
+        raise absent()
+    return number
+
+
+def absent():
+    return Problem(404, "not_found", "There is nothing at this address.")
 
 
 key_of_nobody = "00000000-0000-0000-0000-000000000000"
@@ -227,7 +245,8 @@ def fields(value, edit=False):
 
 
 def columns(item):
-    return {**{name: item[name] for name in ("title", "body", "created_at", "extra")}, "client_memory_id": as_uuid(item["client_memory_id"])}
+    stored = {name: item[name] for name in ("title", "body", "created_at", "extra")}
+    return {"client_memory_id": as_uuid(item["client_memory_id"]), **stored}
 
 
 def normal(value):
@@ -238,14 +257,13 @@ def normal(value):
 
 
 def record(memory):
-    names = {"memory_id": number(memory.pk), "clientMemoryId": str(memory.client_memory_id), "revision": number(memory.revision)}
+    names = {
+        "memory_id": number(memory.pk),
+        "clientMemoryId": str(memory.client_memory_id),
+        "revision": number(memory.revision),
+    }
     if memory.deleted:
         return {**names, "deleted": True}
     created_at = {} if memory.created_at is None else {"createdAt": memory.created_at}
     extra = {} if memory.extra == "{}" else {"extra": exact_json.parse(memory.extra.encode())}
     return {**names, "title": memory.title, "body": memory.body, **created_at, **extra}
-
-
-def plain(value):
-    """For a problem's body, which is ordinary JSON."""
-    return {name: int(member) if isinstance(member, Number) else member for name, member in value.items()}

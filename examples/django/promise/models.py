@@ -1,4 +1,5 @@
-"""What is kept. The unique constraints are the promise; everything else only explains what they said."""
+"""What is kept. The unique constraints are the promise; everything else only explains what they said. Each begins with
+the owner: one account's names mean nothing to another, and the tables can be distributed by it."""
 
 from django.db import models
 from django.db.models import Q
@@ -27,7 +28,7 @@ class Operation(models.Model):
     # What was asked, and of which row where the address names one.
     endpoint = models.CharField(max_length=40)
     target = models.CharField(max_length=40, default="")
-    fingerprint = models.CharField(max_length=64)
+    fingerprint = models.CharField(max_length=80)
     # The answer's body, for replays.
     answer = models.TextField(default="")
 
@@ -38,7 +39,7 @@ class Operation(models.Model):
 class Memory(models.Model):
     owner = models.ForeignKey(Account, models.CASCADE)
     client_memory_id = models.UUIDField()
-    create = models.OneToOneField(Operation, models.PROTECT)
+    create = models.ForeignKey(Operation, models.PROTECT)
     title = models.TextField()
     body = models.TextField()
     created_at = models.TextField(null=True)  # what the device said, to the letter
@@ -56,7 +57,7 @@ class Memory(models.Model):
 
 class Invoice(models.Model):
     owner = models.ForeignKey(Account, models.CASCADE)
-    create = models.OneToOneField(Operation, models.PROTECT)
+    create = models.ForeignKey(Operation, models.PROTECT)
     terminal_id = models.CharField(max_length=100)
     number = models.CharField(max_length=100)
     total = models.DecimalField(max_digits=19, decimal_places=4)

@@ -13,18 +13,18 @@ from .exact_json import Number
 from .models import Account, Operation
 from .problems import Problem
 
-BARE = re.compile(r'[^\s,;"\\]{1,255}\Z')
+BARE = re.compile(r"[!#-+\--:<-\[\]-~]+\Z")
 QUOTED = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"\Z')
 
 
 def read_key(request) -> str:
     """The operation's key. Never cut short, and nothing is ever done without one."""
     given = [request.headers[name] for name in ("Idempotency-Key", "X-Idempotency-Token") if name in request.headers]
-    if not given or given in (["" ], ['""']):
+    if not given or given in ([""], ['""']):
         raise Problem(400, "key_missing", "This needs the operation's own key in Idempotency-Key. Nothing was done.")
     value, quoted = given[0].strip(), QUOTED.match(given[0].strip())
     key = re.sub(r"\\(.)", r"\1", quoted[1]) if quoted else value
-    if len(given) > 1 or not (quoted or BARE.match(value)) or not key.isascii() or not 0 < len(key) <= 255:
+    if len(given) > 1 or not (quoted or BARE.match(value)) or not 0 < len(key) <= 255:
         raise Problem(400, "key_invalid", "The key is malformed, or there are two. Nothing was done.")
     return str(as_uuid(key) or key)
 
@@ -35,8 +35,8 @@ def as_uuid(key: str):
 
 
 def perform(owner, key, endpoint, fingerprint, do, target="", done=201):
-    """Does it once, whatever comes how often. `do(operation)` makes the rows and gives the answer's body; it runs in one
-    transaction with the key."""
+    """Does it once, whatever comes how often. `do(operation)` makes the rows and gives the answer's body; it runs in
+    one transaction with the key."""
     # Looked up before anything is validated: a late retry of what was accepted must not be refused by today's rules.
     # This decides nothing; the constraint does.
     known = Operation.objects.filter(owner=owner, key=key).first()
@@ -63,7 +63,7 @@ def replay(known, endpoint, fingerprint, target, done):
 
 
 def rerun(work):
-    """Runs a transaction again, whole, if the database sacrificed it to end a deadlock or a conflict of serialization."""
+    """Runs a transaction again, whole, if the database sacrificed it to end a deadlock or a serialization conflict."""
 
     @functools.wraps(work)
     def again(*args, **kwargs):
@@ -94,7 +94,7 @@ def do_once(owner, key, endpoint, fingerprint, do, target):
 
 def next_changes(owner, count):
     """The owner's next change numbers, and the owner's lock until the transaction ends: the last thing it waits for, so
-    that a reader who goes on from a number misses nothing. `no_key`: the rows' foreign keys hold a lock of their own."""
+    that a reader who goes on from a number misses nothing. `no_key`: the rows' foreign keys hold another lock."""
     account = Account.objects.select_for_update(no_key=True).get(pk=owner.pk)
     first = account.last_change + 1
     account.last_change += count
