@@ -10,14 +10,16 @@ DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY") or secrets.token_urlsafe(50)
 ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "localhost 127.0.0.1").split()
 
-# Checked before they are used: a kept connection may have died with the database's last restart.
-DATABASES = {"default": dj_database_url.config(default="postgres:///warifu", conn_health_checks=True)}
+# One connection for each thread of a worker, kept, and checked before a request uses it: the database may have been
+# started again meanwhile.
+DATABASES = {
+    "default": dj_database_url.config(default="postgres:///warifu", conn_max_age=600, conn_health_checks=True)
+}
 DATABASES["default"]["OPTIONS"] = {
-    **DATABASES["default"].get("OPTIONS", {}),  # such as ?sslmode=require
-    # Connections are kept between requests, never more than there are threads.
-    "pool": {"min_size": 1, "max_size": int(os.environ.get("DATABASE_CONNECTIONS", "10")), "timeout": 10},
+    "connect_timeout": 5,
     # A request that waits for another one's key gives up in time to say so.
     "options": "-c lock_timeout=5s -c statement_timeout=30s -c idle_in_transaction_session_timeout=30s",
+    **DATABASES["default"].get("OPTIONS", {}),  # such as ?sslmode=require
 }
 # A transaction covers what belongs together, not the request: what a refused insert means is read after its rollback.
 ATOMIC_REQUESTS = False

@@ -1,13 +1,15 @@
 """On a real PostgreSQL, with real threads: python manage.py test"""
 
+import functools
 import json
 import threading
 import uuid
 
-from django.db import connection, transaction
+from django.db import close_old_connections, connection, transaction
 from django.test import Client, TransactionTestCase
 
 from .auth import add_token
+from .memories import create_all, fields
 from .models import Account, Invoice, Memory, Operation
 from .operations import rerun
 
@@ -78,10 +80,10 @@ class Single(Promise):
         self.assertEqual(replay["Idempotency-Replayed"], "true")
         self.refused(self.create("key", invoice(total="12.51")), 422, "key_mismatch")
         self.refused(self.create("key", invoice(more=1)), 422, "key_mismatch")
-        id = json.loads(self.send("POST", "memories/", item(), str(uuid.uuid4())).content)
         self.refused(self.send("POST", "memories/", item(), "key"), 400, "key_invalid")
-        self.assertEqual(self.create("key", invoice(), token=self.haru).status_code, 201)
-        self.assertEqual(Invoice.objects.count(), 2, id)
+        self.assertEqual(self.create("key", invoice(), token=self.haru).status_code, 201, "another owner's own key")
+        self.assertEqual(self.create("key", invoice(), token=add_token("aki")).status_code, 200, "a refreshed token")
+        self.assertEqual(Invoice.objects.count(), 2)
 
     def test_the_key_of_a_memory_is_no_key_of_an_invoice(self):
         id = str(uuid.uuid4())
@@ -102,12 +104,58 @@ class Single(Promise):
         self.assertEqual(self.create("key", invoice()).status_code, 201)
 
     def test_without_a_key_and_without_credentials(self):
-        for key in (None, "", '""', '"a', "a, b", "x" * 256, "が".encode().decode("latin-1")):
+        for key in (None, "", '""', '"a', "a, b", "a\0b", "x" * 256, "が".encode().decode("latin-1")):
             self.assertEqual(self.create(key, invoice()).status_code, 400, key)
         self.create("key", invoice())
         response = self.create("key", invoice(), token="dead")
         self.refused(response, 401, "not_authenticated")
         self.assertEqual(response["WWW-Authenticate"], "Bearer")
+
+    def test_a_request_waits_for_the_first_with_its_key_and_takes_over_if_that_is_rolled_back(self):
+        begun, over = threading.Event(), threading.Event()
+
+        def first_and_second(n):
+            if n == 1:
+                begun.wait()
+                threading.Timer(0.3, over.set).start()
+                return self.create("key", invoice())
+            with transaction.atomic():
+                owner = Account.objects.get(name="aki")
+                Operation.objects.create(owner=owner, key="key", endpoint="invoices.create", fingerprint="")
+                begun.set()
+                over.wait()
+                transaction.set_rollback(True)
+
+        self.assertEqual(self.at_once(2, first_and_second)[1].status_code, 201)
+
+    def test_a_kept_connection_that_died_costs_nothing(self):
+        kept, died = threading.Event(), threading.Event()
+
+        def first_and_replay(_):
+            statuses = [self.create("key", invoice()).status_code]
+            kept.set()
+            died.wait()
+            close_old_connections()  # As the server does before each request.
+            return [*statuses, self.create("key", invoice()).status_code]
+
+        def kill(_):
+            kept.wait()
+            with connection.cursor() as cursor:
+                others = "datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle'"
+                cursor.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+            died.set()
+
+        connection.close()
+        self.assertEqual(self.at_once(2, lambda n: [first_and_replay, kill][n](n))[0], [201, 200])
+
+    def test_pages_of_a_webview_may_call_and_read_refusals_too(self):
+        for origin in ("https://localhost", "capacitor://localhost", "ionic://localhost"):
+            asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+            allowed = Client().options("/api/invoices/", headers=asked)["Access-Control-Allow-Headers"]
+            self.assertLessEqual({"authorization", "content-type", "idempotency-key"}, set(allowed.split(", ")))
+            refused = Client().post("/api/invoices/", headers={"Origin": origin})
+            self.assertEqual((refused.status_code, refused["Access-Control-Allow-Origin"]), (401, origin))
+            self.assertIn("Retry-After", refused["Access-Control-Expose-Headers"])
 
 
 class Batch(Promise):
@@ -135,17 +183,50 @@ class Batch(Promise):
     def test_a_batch_and_single_creates_of_one_id_share_their_row(self):
         for _ in range(10):
             one = item()
-            self.at_once(2, lambda n: n and self.sync(one) or self.send("POST", "memories/", one, one["clientMemoryId"]))
+            single = functools.partial(self.send, "POST", "memories/", one, one["clientMemoryId"])
+            self.at_once(2, lambda n: self.sync(one) if n else single())
         self.assertEqual(Memory.objects.count(), 10)
 
+    def test_too_much_is_413_and_tells_the_limits(self):
+        many = self.send("POST", "memories/sync", {"items": [item() for _ in range(101)]})
+        long = self.send("POST", "memories/sync", {"items": [item("x" * (1 << 20))]})
+        for response in (many, long):
+            self.assertEqual(self.refused(response, 413, "too_large")["limits"]["maxItems"], 100)
+        self.assertEqual((Memory.objects.count(), self.sync()), (0, []))
+
+    def test_a_listing_beside_a_slow_transaction_misses_nothing(self):
+        begun, over, page = threading.Event(), threading.Event(), "memories?after="
+
+        def slow_and_quick(n):
+            if n == 1:
+                begun.wait()
+                threading.Timer(0.3, over.set).start()
+                return self.sync(item(title="quick"))
+            slow = fields(item(title="slow"))
+            with transaction.atomic():
+                create_all(Account.objects.get(name="aki"), {slow["client_memory_id"]: slow})
+                begun.set()
+                while not over.wait(0.05):
+                    seen.append(json.loads(self.at_once(1, lambda _: self.send("GET", page))[0].content))
+
+        seen = []
+        self.at_once(2, slow_and_quick)
+        # Nobody was told a number beyond one that was still to come.
+        self.assertEqual({tuple(page["records"]) for page in seen}, {()})
+        later = json.loads(self.send("GET", page + seen[-1]["next"]).content)["records"]
+        self.assertEqual([record["title"] for record in later], ["slow", "quick"])
+
     def test_the_listing_edits_and_tombstones(self):
-        one = item(more=1.50)
+        one = item()
         id = self.sync(one)[0]["memory_id"]
-        edit = {"title": "after", "body": "b", "baseRevision": 1}
+        edit = '{"title": "after", "body": "b", "baseRevision": 1, "more": {"exact": 1.50}}'
         for status in (200, 200):
             self.assertEqual(self.send("PUT", f"memories/{id}", edit, "edit").status_code, status)
         problem = self.refused(self.send("PUT", f"memories/{id}", edit, "edit-2"), 409, "revision_conflict")
         self.assertEqual(problem["current"]["title"], "after")
+        self.assertIn(b'"exact":1.50', self.send("GET", f"memories/{id}").content)
+        self.assertIn(b'"exact":1.50', self.send("PUT", f"memories/{id}", edit, "edit-3").content)
+        self.refused(self.send("PUT", f"memories/{id}", {"title": "a", "body": "b"}, "edit-4"), 400, "invalid_item")
         for status in (204, 204):
             self.assertEqual(self.send("DELETE", f"memories/{id}", "", "delete").status_code, status)
         self.assertEqual(self.sync(one)[0], {"clientMemoryId": one["clientMemoryId"], "memory_id": id,
@@ -155,6 +236,10 @@ class Batch(Promise):
         self.assertNotIn("after", "".join(Operation.objects.values_list("answer", flat=True)))
         absent, foreign = (self.send("GET", f"memories/{id}", token=self.haru) for id in (id, 10**9))
         self.assertEqual((absent.status_code, absent.content), (404, foreign.content))
+        for odd in (f"0{id}", "٤٢", "%00", "x", "9" * 19, "9" * 60, "-1"):
+            for method, body in (("GET", ""), ("PUT", edit), ("DELETE", "")):
+                response = self.send(method, f"memories/{odd}", body, f"{method}-{odd}" if odd.isascii() else "odd")
+                self.assertEqual((response.status_code, response.content), (404, foreign.content), odd)
 
 
 class Sacrificed(TransactionTestCase):
