@@ -30,7 +30,7 @@ ROOT_URLCONF = "backend.urls"
 WSGI_APPLICATION = "backend.wsgi.application"
 # The addresses are matched with and without the slash: a redirect would lose a POST.
 APPEND_SLASH = False
-USE_TZ = True
+USE_TZ, TIME_ZONE = True, "UTC"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REST_FRAMEWORK = {

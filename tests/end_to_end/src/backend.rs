@@ -36,6 +36,9 @@ pub const TOKEN: &str = "warifu_token_of_the_scenarios";
 /// A second token of the same account, for those that lose the first.
 pub const FRESH_TOKEN: &str = "warifu_token_after_signing_in_again";
 
+/// The token of the page's own account, which the demo gives it.
+pub const PAGE_TOKEN: &str = "warifu_demo_token";
+
 /// One sync request as it came.
 #[derive(Clone, Debug)]
 pub struct Seen {
@@ -257,7 +260,7 @@ impl Backend {
     /// # Errors
     /// When the server is stopped, or a memory is there twice.
     pub async fn rows(&self) -> Result<BTreeMap<String, String>> {
-        let records = self.records().await?;
+        let records = self.records(TOKEN).await?;
         let count = records.len();
         let rows: BTreeMap<_, _> = records.into_iter().map(|record| (record.id, record.row)).collect();
         ensure!(rows.len() == count, "{count} rows carry only {} names: a memory is there twice", rows.len());
@@ -269,17 +272,25 @@ impl Backend {
     /// # Errors
     /// When the server is stopped.
     pub async fn texts(&self) -> Result<BTreeMap<String, (String, String)>> {
-        let records = self.records().await?;
+        let records = self.records(TOKEN).await?;
         Ok(records.into_iter().filter_map(|record| Some((record.id, record.text?))).collect())
     }
 
-    async fn records(&self) -> Result<Vec<Row>> {
+    /// How many rows the page's own account has.
+    ///
+    /// # Errors
+    /// When the server is stopped.
+    pub async fn page_rows(&self) -> Result<usize> {
+        self.records(PAGE_TOKEN).await.map(|records| records.len())
+    }
+
+    async fn records(&self, token: &str) -> Result<Vec<Row>> {
         ensure!(self.running.is_some(), "the server is stopped");
         let here = Upstream::new(self.address);
         let (mut after, mut rows) = ("0".to_owned(), Vec::new());
         loop {
             let path = format!("/api/memories?limit=1000&after={after}");
-            let body = here.get(&path, TOKEN).await?;
+            let body = here.get(&path, token).await?;
             let page: Page = serde_json::from_slice(&body).context("a page of the listing")?;
             for record in page.records {
                 rows.push(Row {

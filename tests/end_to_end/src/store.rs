@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use warifu_server::Database;
 use warifu_test_postgres::Cluster;
 
-use crate::backend::{FRESH_TOKEN, OWNER, TOKEN};
+use crate::backend::{FRESH_TOKEN, OWNER, PAGE_TOKEN, TOKEN};
 use crate::root;
 use crate::upstream::Upstream;
 
@@ -77,7 +77,7 @@ pub struct Django {
 }
 
 impl Django {
-    /// Its tables, one owner and two tokens.
+    /// Its tables, an owner with two tokens, and the page's own with one.
     ///
     /// # Errors
     /// When Python or PostgreSQL is missing, or Django fails.
@@ -88,13 +88,33 @@ impl Django {
         let tokens = format!(
             "from promise.models import *; from promise.auth import digest; \
              owner = Account.objects.create(name='{OWNER}'); \
-             [Token.objects.create(account=owner, digest=digest(token)) for token in ('{TOKEN}', '{FRESH_TOKEN}')]"
+             [Token.objects.create(account=owner, digest=digest(token)) for token in ('{TOKEN}', '{FRESH_TOKEN}')]; \
+             page = Account.objects.create(name='page'); \
+             Token.objects.create(account=page, digest=digest('{PAGE_TOKEN}'))"
         );
         for arguments in [&["migrate", "--verbosity", "0"][..], &["shell", "--command", &tokens]] {
             let output = django.command().arg("manage.py").args(arguments).output()?;
             ensure!(output.status.success(), "manage.py: {}", String::from_utf8_lossy(&output.stderr));
         }
         Ok(django)
+    }
+
+    /// One more token of an owner.
+    ///
+    /// # Errors
+    /// When Django fails.
+    pub fn add_token(&self, owner: &str) -> Result<String> {
+        let output = self.command().stdout(Stdio::piped()).args(["manage.py", "add_token", owner]).output()?;
+        ensure!(output.status.success(), "manage.py: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    }
+
+    /// The process that watches over the workers.
+    ///
+    /// # Errors
+    /// When it was not started.
+    pub fn pid(&self) -> Result<u32> {
+        self.master.as_ref().map(Child::id).context("it was not started")
     }
 
     /// Serves, on a new port each time.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use serde_json::{Value, json};
-use warifu_end_to_end::{Backend, Browser, Queue};
+use warifu_end_to_end::{Backend, Browser, Queue, wait::until};
 
 const DRAIN: Duration = Duration::from_secs(60);
 
@@ -99,12 +99,14 @@ async fn saved_once(script: &str) -> Result<()> {
 
 /// The page shows one memory with both ids, and the server has one row.
 async fn one_row(backend: &Backend, browser: &Browser) -> Result<()> {
-    let rows =
-        "const rows = await fetch('/demo/rows').then((answer) => answer.json()); return rows.rows > 0 ? rows : null";
-    browser.until("the memory to arrive", DRAIN, rows, Value::Null).await?;
+    until("the memory to arrive", DRAIN, || async {
+        let rows = backend.page_rows().await?;
+        Ok(if rows > 0 { Ok(()) } else { Err(rows) })
+    })
+    .await?;
     tokio::time::sleep(SETTLING).await;
-    let told = browser.run(rows, Value::Null).await?;
-    ensure!(told["rows"] == 1, "{told}");
+    let rows = backend.page_rows().await?;
+    ensure!(rows == 1, "the server has {rows} rows");
     ensure!(backend.wire.attempts().len() == 1, "{:?}", backend.wire.attempts());
     let shown = browser.run("return document.querySelectorAll('#list > li').length", Value::Null).await?;
     ensure!(shown == json!(1), "the page shows {shown} memories");
