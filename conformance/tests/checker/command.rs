@@ -106,7 +106,7 @@ fn cases(file: &Path) -> Vec<Case> {
             }
             Event::Text(found) => {
                 if let Some(case) = cases.last_mut() {
-                    case.output.push_str(&found);
+                    case.output.push_str(found);
                 }
             }
             Event::End(_) => depth -= 1,

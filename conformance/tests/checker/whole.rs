@@ -68,7 +68,7 @@ async fn each_part_that_is_left_out_closes_its_cases() {
     ] {
         let settings: Vec<&str> = backend::SETTINGS
             .lines()
-            .filter(|line| !line.starts_with(left_out) && !(left_out.starts_with("origins") && *line == "[cors]"))
+            .filter(|line| !line.starts_with(left_out) && (*line != "[cors]" || !left_out.starts_with("origins")))
             .collect();
         let config = warifu_conformance::Config::parse(&settings.join("\n"), "less.toml".as_ref()).unwrap();
         let options = Options {

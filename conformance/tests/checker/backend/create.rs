@@ -85,7 +85,7 @@ fn collision(backend: &Backend, owner: &'static str, resource: &str, unique: &st
         if backend.fault == Fault::BusinessAs500 {
             return problem(StatusCode::INTERNAL_SERVER_ERROR, "internal");
         }
-        return problem_with(StatusCode::CONFLICT, "unique_violation", json!("invoices_business_key"));
+        return problem_with(StatusCode::CONFLICT, "unique_violation", &json!("invoices_business_key"));
     }
     let store = backend.store.lock().unwrap();
     match store.find(owner, resource, unique) {

@@ -159,10 +159,10 @@ fn owner(headers: &HeaderMap) -> Result<(&'static str, String), Response> {
 }
 
 fn problem(status: StatusCode, code: &str) -> Response {
-    problem_with(status, code, Value::Null)
+    problem_with(status, code, &Value::Null)
 }
 
-fn problem_with(status: StatusCode, code: &str, constraint: Value) -> Response {
+fn problem_with(status: StatusCode, code: &str, constraint: &Value) -> Response {
     let body = json!({"code": code, "detail": format!("Refused: {code}."), "constraint": constraint});
     (status, [("content-type", "application/problem+json")], body.to_string()).into_response()
 }
