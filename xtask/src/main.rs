@@ -4,6 +4,7 @@ mod demo;
 mod package;
 mod process;
 mod project;
+mod python;
 mod setup;
 mod steps;
 mod test;

@@ -47,25 +47,20 @@ pub(crate) fn browser() -> Result<()> {
     if driver().is_some() && chromium().is_some() {
         return Ok(());
     }
-    let packages = ["chromium", "chromium-driver"];
-    let line = format!("apt-get install --yes --no-install-recommends {}", packages.join(" "));
-    if process::output("apt-get", &["--version"]).is_none() {
-        bail!(
-            "Chromium and its driver are missing. Install Chrome or Chromium and the chromedriver of the same version, \
-             and name them in CHROME and CHROMEDRIVER if they are not on the PATH"
-        );
+    let elsewhere = "Install Chrome or Chromium and the chromedriver of the same version, and name them in CHROME and \
+        CHROMEDRIVER if they are not on the PATH";
+    debian("Chromium or its driver", &["chromium", "chromium-driver"], elsewhere)
+}
+
+/// PostgreSQL's server, for clusters that tests start and throw away.
+pub(crate) fn postgres() -> Result<()> {
+    let debian_keeps = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    if debian_keeps.map(|version| version.path().join("bin/initdb")).any(|file| file.is_file())
+        || found(&["initdb"]).is_some()
+    {
+        return Ok(());
     }
-    if process::output("id", &["-u"]).as_deref() != Some("0") {
-        bail!("Chromium or its driver is missing. Install both, then run this again:\n\n    sudo {line}\n");
-    }
-    println!("Chromium or its driver is missing; as root this installs both now: {line}");
-    let log = Log::create(project::work("logs").join("apt.log"))?;
-    let installed = process::run(Command::new("apt-get").args(["update"]), &log).and_then(|()| {
-        let mut command = Command::new("apt-get");
-        command.args(["install", "--yes", "--no-install-recommends"]).args(packages);
-        process::run(command.env("DEBIAN_FRONTEND", "noninteractive"), &log)
-    });
-    installed.with_context(|| log.tail())
+    debian("PostgreSQL", &["postgresql"], "Install PostgreSQL 14 or newer, and put its programs on the PATH")
 }
 
 /// Where the driver is: `CHROMEDRIVER`, or on the PATH.
@@ -93,6 +88,25 @@ fn found(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
     names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
+}
+
+/// Installs packages where that is possible without asking, otherwise says how.
+pub(crate) fn debian(what: &str, packages: &[&str], elsewhere: &str) -> Result<()> {
+    let line = format!("apt-get install --yes --no-install-recommends {}", packages.join(" "));
+    if process::output("apt-get", &["--version"]).is_none() {
+        bail!("{what} is missing. {elsewhere}");
+    }
+    if process::output("id", &["-u"]).as_deref() != Some("0") {
+        bail!("{what} is missing. Install it, then run this again:\n\n    sudo {line}\n");
+    }
+    println!("{what} is missing; as root this installs it now: {line}");
+    let log = Log::create(project::work("logs").join("apt.log"))?;
+    let installed = process::run(Command::new("apt-get").args(["update"]), &log).and_then(|()| {
+        let mut command = Command::new("apt-get");
+        command.args(["install", "--yes", "--no-install-recommends"]).args(packages);
+        process::run(command.env("DEBIAN_FRONTEND", "noninteractive"), &log)
+    });
+    installed.with_context(|| log.tail())
 }
 
 fn install(program: &str, arguments: &[&str], what: &str) -> Result<()> {

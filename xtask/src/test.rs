@@ -12,7 +12,7 @@ use lexopt::prelude::*;
 use crate::{
     package,
     process::{self, Log},
-    project, setup, steps,
+    project, python, setup, steps,
 };
 
 const HELP: &str = "\
@@ -22,9 +22,10 @@ Usage: cargo xtask test [--long] [--only NAME]… [--filter TEXT]
 
   --long          The full figures: 100,000 simulated seeds instead of 1,000, a queue of 10,000 instead of 1,000
   --only NAME     Only this step; may be given again
-  --filter TEXT   Only the tests whose name contains TEXT (steps native, browser, end_to_end)
+  --filter TEXT   Only the tests whose name contains TEXT (steps native, browser, end_to_end, django, backends)
 
-Installs what is missing: the wasm target, rustfmt and clippy; Chromium and its driver where this is root on Debian.
+Installs what is missing: the wasm target, rustfmt and clippy, a Python environment below target/; where this is root on
+Debian also Chromium, its driver and PostgreSQL.
 ";
 
 const SEEDS: &str = "1000";
@@ -43,7 +44,11 @@ enum Need {
     Lints,
     Node,
     Browser,
+    Postgres,
+    Python,
 }
+
+const NEEDS: [Need; 6] = [Need::Wasm, Need::Lints, Need::Node, Need::Browser, Need::Postgres, Need::Python];
 
 #[derive(Default)]
 struct Options {
@@ -59,13 +64,13 @@ struct Verdict {
     failed: usize,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 11] = [
     Step { name: "fmt", about: "formatting", needs: &[Need::Lints], run: fmt },
     Step { name: "clippy", about: "lints, native and wasm", needs: &[Need::Lints, Need::Wasm], run: clippy },
     Step {
         name: "native",
-        about: "native tests: core, contract of the stores, server, planted bugs",
-        needs: &[],
+        about: "native tests: core, contract of the stores, server, checker, planted bugs",
+        needs: &[Need::Postgres, Need::Python],
         run: native,
     },
     Step { name: "simulation", about: "seeded simulation", needs: &[], run: simulation },
@@ -84,7 +89,22 @@ const STEPS: [Step; 9] = [
         needs: &[Need::Wasm, Need::Node, Need::Browser],
         run: end_to_end,
     },
+    Step {
+        name: "django",
+        about: "the Django example: its tests, and the checker against it",
+        needs: &[Need::Postgres, Need::Python],
+        run: django,
+    },
+    Step {
+        name: "backends",
+        about: "a real browser against PostgreSQL and Django",
+        needs: &[Need::Wasm, Need::Node, Need::Browser, Need::Postgres, Need::Python],
+        run: backends,
+    },
 ];
+
+/// The scenarios that are about the promise itself, whoever keeps the rows.
+const ON_EVERY_BACKEND: [&str; 3] = ["lost_answers", "outages", "tabs"];
 
 pub(crate) fn run(mut arguments: lexopt::Parser) -> Result<bool> {
     let mut options = Options::default();
@@ -126,8 +146,10 @@ fn choose(options: &Options) -> Result<Vec<&'static Step>> {
 
 fn set_up(chosen: &[&Step]) -> Result<()> {
     let needed = |need| chosen.iter().any(|step| step.needs.contains(&need));
-    for need in [Need::Wasm, Need::Lints, Need::Node, Need::Browser].into_iter().filter(|need| needed(*need)) {
+    for need in NEEDS.into_iter().filter(|need| needed(*need)) {
         match need {
+            Need::Postgres => setup::postgres(),
+            Need::Python => python::make(),
             Need::Wasm => setup::rust(),
             Need::Lints => setup::lints(),
             Need::Node => setup::node(),
@@ -174,7 +196,7 @@ fn summary(verdicts: &[Verdict], time: Duration) -> bool {
     failed == 0
 }
 
-/// The tests that libtest, wasm-bindgen's runner and Node's runner say they ran.
+/// The tests that libtest, wasm-bindgen's runner, Node's and Python's runners say they ran.
 fn count(lines: &[String]) -> (usize, usize) {
     let mut sum = (0, 0);
     for line in lines {
@@ -185,6 +207,12 @@ fn count(lines: &[String]) -> (usize, usize) {
             sum.0 += figure.parse().unwrap_or(0);
         } else if let Some(figure) = line.strip_prefix("ℹ fail ").or_else(|| line.strip_prefix("# fail ")) {
             sum.1 += figure.parse().unwrap_or(0);
+        } else if line.starts_with("Ran ") {
+            sum.0 += number_before(line, " test");
+        } else if let Some(figures) = line.strip_prefix("FAILED (") {
+            let figures = figures.split(|c: char| !c.is_ascii_digit());
+            let failed = figures.filter_map(|figure| figure.parse::<usize>().ok()).sum();
+            sum = (sum.0.saturating_sub(failed), sum.1 + failed);
         }
     }
     sum
@@ -210,6 +238,10 @@ fn clippy(_: &Options, log: &Log) -> Result<()> {
 fn native(options: &Options, log: &Log) -> Result<()> {
     let mut cargo = project::cargo();
     cargo.args(["test", "--workspace", "--exclude", "warifu-end-to-end", "--no-fail-fast"]);
+    cargo.env("WARIFU_PYTHON", python::interpreter());
+    if options.long {
+        cargo.env("WARIFU_LONG", "1");
+    }
     process::run(cargo.arg("--").args(&options.filter), log)
 }
 
@@ -253,19 +285,47 @@ fn packaging(_: &Options, log: &Log) -> Result<()> {
 
 fn end_to_end(options: &Options, log: &Log) -> Result<()> {
     package::build(log, package::Kind::Release)?;
-    let mut cargo = project::cargo();
-    cargo.args(["test", "--package", "warifu-end-to-end", "--no-fail-fast", "--"]).args(&options.filter);
-    cargo.env("CHROMEDRIVER", driver()?);
-    if options.long {
-        cargo.env("WARIFU_LONG", "1");
-    }
-    process::run(&mut cargo, log)?;
+    process::run(scenarios(options)?.args(&options.filter), log)?;
     if let Some(filter) = &options.filter
         && count(&log.lines()).0 == 0
     {
         bail!("no end-to-end test has `{filter}` in its name");
     }
     Ok(())
+}
+
+fn django(options: &Options, log: &Log) -> Result<()> {
+    let mut own = project::cargo();
+    own.args(["run", "--quiet", "--package", "warifu-test-postgres", "--"]).arg(python::interpreter());
+    own.arg("examples/django/manage.py").args(["test", "promise"]).env("PYTHONPATH", "examples/django");
+    process::run(own.env("PYTHONDONTWRITEBYTECODE", "1"), log)?;
+    let mut checker = project::cargo();
+    checker.args(["test", "--package", "warifu-end-to-end", "--test", "django", "--"]).args(&options.filter);
+    process::run(checker.env("WARIFU_PYTHON", python::interpreter()), log)
+}
+
+fn backends(options: &Options, log: &Log) -> Result<()> {
+    package::build(log, package::Kind::Release)?;
+    for backend in ["postgres", "django"] {
+        let mut cargo = scenarios(options)?;
+        cargo.env("WARIFU_BACKEND", backend).env("WARIFU_PYTHON", python::interpreter());
+        match &options.filter {
+            Some(filter) => cargo.arg(filter),
+            None => cargo.args(ON_EVERY_BACKEND),
+        };
+        process::run(&mut cargo, log)?;
+    }
+    Ok(())
+}
+
+fn scenarios(options: &Options) -> Result<Command> {
+    let mut cargo = project::cargo();
+    cargo.args(["test", "--package", "warifu-end-to-end", "--test", "scenarios", "--no-fail-fast", "--"]);
+    cargo.env("CHROMEDRIVER", driver()?);
+    if options.long {
+        cargo.env("WARIFU_LONG", "1");
+    }
+    Ok(cargo)
 }
 
 fn driver() -> Result<std::path::PathBuf> {
