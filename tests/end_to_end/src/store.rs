@@ -2,7 +2,7 @@
 //! server on one of the two, or `django` for the example in `examples/django`.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -107,6 +107,12 @@ impl Django {
         let output = self.command().stdout(Stdio::piped()).args(["manage.py", "add_token", owner]).output()?;
         ensure!(output.status.success(), "manage.py: {}", String::from_utf8_lossy(&output.stderr));
         Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    }
+
+    /// The shell's line that runs a script on its database.
+    #[must_use]
+    pub fn script(&self, path: &Path) -> String {
+        format!("DATABASE_URL='{}' '{}' '{}'", self.database, self.python.display(), path.display())
     }
 
     /// The process that watches over the workers.
