@@ -58,8 +58,10 @@ pub(crate) fn parse_alone(raw: &RawValue, key: ClientMemoryId) -> Result<NewMemo
 pub(crate) fn parse_edit(raw: &RawValue) -> Result<Edit, ItemError> {
     let whole = Whole::read(raw, None)?;
     let base = whole.member("baseRevision").ok_or_else(|| missing("baseRevision"))?;
-    let base_revision = base
-        .get()
+    // A whole number may be written with a fraction of nothing, as 3.0 by those who have only floats.
+    let digits = base.get().split_once('.').filter(|(_, part)| part.bytes().all(|digit| digit == b'0'));
+    let base_revision = digits
+        .map_or(base.get(), |(digits, _)| digits)
         .parse()
         .map_err(|_| refuse("baseRevision must be the number of the revision that was edited", Some("baseRevision")))?;
     Ok(Edit { base_revision, content: whole.content(&EDIT_MEMBERS)? })

@@ -120,7 +120,11 @@ impl From<ItemError> for Refusal {
     fn from(error: ItemError) -> Self {
         let status =
             if error.code == code::KEY_MISMATCH { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
-        let refusal = Self::new(status, &error.code, format!("{} Nothing was stored.", sentence(&error.detail)));
+        let refusal = Self::new(
+            status,
+            &error.code,
+            format!("{} Nothing was stored.", sentence(&error.detail, error.field.as_deref())),
+        );
         match &error.field {
             Some(field) => refusal.field(field),
             None => refusal,
@@ -128,8 +132,11 @@ impl From<ItemError> for Refusal {
     }
 }
 
-/// A reason as a sentence of its own.
-fn sentence(reason: &str) -> String {
+/// A reason as a sentence of its own; one that begins with a member's name keeps the name as it is.
+fn sentence(reason: &str, field: Option<&str>) -> String {
+    if field.is_some_and(|field| reason.starts_with(field)) {
+        return format!("{reason}.");
+    }
     let mut letters = reason.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())

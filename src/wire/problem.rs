@@ -39,6 +39,25 @@ pub mod code {
     pub const UNIQUE_VIOLATION: &str = "unique_violation";
     /// The record has another revision than the one that was edited; `current` is how it stands.
     pub const REVISION_CONFLICT: &str = "revision_conflict";
+
+    /// All of them.
+    pub const ALL: [&str; 15] = [
+        NOT_AUTHENTICATED,
+        INVALID_REQUEST,
+        INVALID_ITEM,
+        TOO_LARGE,
+        IN_PROGRESS,
+        BUSY,
+        INTERNAL,
+        NOT_FOUND,
+        GONE,
+        KEY_MISSING,
+        KEY_INVALID,
+        KEY_MISMATCH,
+        KEY_REUSED,
+        UNIQUE_VIOLATION,
+        REVISION_CONFLICT,
+    ];
 }
 
 /// The body of a refusal.

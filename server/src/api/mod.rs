@@ -5,6 +5,7 @@ mod json_body;
 mod key;
 mod listing;
 mod memories;
+mod openapi;
 mod operation;
 mod records;
 mod sync;
@@ -45,6 +46,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
     }
     routes
         .route("/capabilities", get(capabilities))
+        .route("/openapi.json", get(openapi::answer))
         .fallback(async || Refusal::not_found())
         .method_not_allowed_fallback(method_not_allowed)
         // The bound is this server's own, kept by `buffer`.

@@ -10,6 +10,7 @@ mod demo;
 mod faults;
 mod listing;
 mod machines;
+mod openapi;
 mod owners;
 mod place;
 mod postgres;

@@ -236,6 +236,13 @@ async fn an_edit_needs_the_revision_that_was_edited(place: Place) {
     let none = api.keyed(Method::PUT, &format!("api/memories/{memory}"), "edit-3", r#"{"title":"","body":""}"#).await;
     none.assert_problem(400, "invalid_item");
     assert_eq!(none.json()["field"], "baseRevision");
+    assert!(none.json()["detail"].as_str().unwrap().starts_with("baseRevision is missing"), "{}", none.text);
+    for (base, status) in [("3.0", 200), ("3.5", 400), ("\"4\"", 400), ("-1", 400), ("4e0", 400), ("null", 400)] {
+        let body = format!(r#"{{"title":"mine","body":"","baseRevision":{base}}}"#);
+        let (path, key) = (format!("api/memories/{memory}"), format!("b{base}").replace('"', ""));
+        let answer = api.keyed(Method::PUT, &path, &key, body).await;
+        assert_eq!(answer.status, status, "{base}: {}", answer.text);
+    }
     assert_eq!(api.get(&format!("api/memories/{memory}")).await.json()["title"], "mine");
 }
 
