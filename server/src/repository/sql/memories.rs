@@ -56,19 +56,18 @@ pub(super) async fn create(
 ) -> Result<Performed, StoreError> {
     let mut tx = store.begin().await?;
     let row = RowId(one(draw_ids(&mut tx, "memories", 1).await?)?);
-    let mut stored = StoredMemory {
+    let answer = answer(&StoredMemory {
         id: row,
         client_memory_id: memory.client_memory_id,
         revision: 1,
+        // Not told, and not drawn yet.
         change: 0,
         content: Some(memory.content.clone()),
-    };
-    let answer = answer(&stored);
+    });
     if !operations::claim(&mut tx, owner, operation, row, Some(&answer)).await? {
         return known(&mut tx, owner, operation).await;
     }
     let change = draw_changes(&mut tx, owner, 1).await?;
-    stored.change = unsigned(change)?;
     insert(&mut tx, owner, &[(memory, row.0)], change).await?;
     tx.commit().await?;
     Ok(Performed::Done { row, answer })
