@@ -22,6 +22,7 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/live", get(async || plain("live")))
         .route("/ready", get(ready))
         .fallback(async || Refusal::not_found())
+        .method_not_allowed_fallback(super::method_not_allowed)
 }
 
 async fn ready(State(app): State<Arc<App>>) -> Result<Response, Refusal> {

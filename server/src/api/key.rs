@@ -69,6 +69,7 @@ fn unquote(text: &str) -> Result<String, Refusal> {
                 _ => return Err(malformed()),
             },
             '"' => return Err(malformed()),
+            c if c.is_ascii_control() => return Err(invalid("A key is made of printable ASCII characters.")),
             c => key.push(c),
         }
     }
@@ -131,6 +132,7 @@ mod tests {
             b"\"a\\x\"",
             b"\xe3\x81\x8c",
             b"a\tb",
+            b"\"a\tb\"",
             &[b'k'; 256],
             &[b'k'; 65_536],
         ] {

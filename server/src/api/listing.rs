@@ -1,5 +1,6 @@
 //! `GET /api/memories`: what changed after a cursor.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
@@ -50,21 +51,24 @@ impl Params {
         let Query(params) = params.map_err(|_| Refusal::bad_request("The query cannot be read."))?;
         let after: u64 = match params.after.as_deref() {
             None | Some("") => 0,
-            Some(cursor) => cursor.parse().map_err(|_| {
+            Some(cursor) => number(cursor).ok_or_else(|| {
                 Refusal::bad_request("This is no cursor of this server. Leave \"after\" out to begin again.")
                     .field("after")
             })?,
         };
         let limit = match params.limit.as_deref() {
             None => DEFAULT_LIMIT,
-            Some(limit) => limit
-                .parse()
-                .ok()
+            Some(limit) => number(limit)
                 .filter(|limit| (1..=MAX_LIMIT).contains(limit))
                 .ok_or_else(|| Refusal::bad_request(format!("\"limit\" is 1 to {MAX_LIMIT}.")).field("limit"))?,
         };
         Ok((after, limit))
     }
+}
+
+/// Digits and nothing else; `parse` alone would take a sign.
+fn number<N: FromStr>(text: &str) -> Option<N> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// A memory as it is on the wire.

@@ -26,9 +26,10 @@ pub(super) async fn create(
     State(app): State<Arc<App>>,
     Authenticated(owner): Authenticated,
     headers: HeaderMap,
-    JsonBody(body): JsonBody,
+    body: Result<JsonBody, Refusal>,
 ) -> Result<Response, Refusal> {
     let id = key::read_id(&headers)?;
+    let JsonBody(body) = body?;
     let value = json_body::value(&body);
     let canonical = value.as_ref().ok().and_then(|value| item::canonical_create(value, id).ok());
     let request = Request::new(owner, id.to_string(), CREATE, String::new(), &body, canonical.as_deref());
@@ -59,9 +60,10 @@ pub(super) async fn edit(
     Authenticated(owner): Authenticated,
     id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
-    JsonBody(body): JsonBody,
+    body: Result<JsonBody, Refusal>,
 ) -> Result<Response, Refusal> {
     let key = key::read(&headers)?;
+    let JsonBody(body) = body?;
     let id = row_id(id)?;
     let value = json_body::value(&body);
     let canonical = value.as_ref().ok().and_then(|value| canonical::text(value).ok());

@@ -38,9 +38,10 @@ async fn create(
     State(app): State<Arc<App>>,
     Authenticated(owner): Authenticated,
     headers: HeaderMap,
-    JsonBody(body): JsonBody,
+    body: Result<JsonBody, Refusal>,
 ) -> Result<Response, Refusal> {
     let key = key::read(&headers)?;
+    let JsonBody(body) = body?;
     let value = json_body::value(&body);
     let canonical = value.as_ref().ok().and_then(|value| canonical::text(value).ok());
     let request = Request::new(owner, key, resource.create, String::new(), &body, canonical.as_deref());

@@ -98,6 +98,8 @@ async fn what_is_no_cursor_or_limit_is_refused(place: Place) {
     for (query, field) in [
         ("after=x", "after"),
         ("after=-1", "after"),
+        ("after=%2B5", "after"),
+        ("limit=%2B3", "limit"),
         ("limit=0", "limit"),
         ("limit=1001", "limit"),
         ("limit=x", "limit"),

@@ -27,6 +27,7 @@ async fn while_the_database_is_gone_everything_waits_and_then_goes_on() {
     }
     api.get("health/ready").await.assert_problem(503, "busy");
     assert_eq!(api.get("health/live").await.status, 200);
+    api.keyed(reqwest::Method::PUT, "health/live", "key", "").await.assert_problem(405, "invalid_request");
     cluster.resume().unwrap();
     assert_eq!(api.statuses(&items(0..2)).await, ["duplicated", "created"]);
     assert_eq!(api.get("health/ready").await.status, 200);

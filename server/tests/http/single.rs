@@ -125,6 +125,10 @@ async fn without_a_key_or_with_two_nothing_is_done(place: Place) {
     let post =
         || api.request(Method::POST, "api/invoices/").header("content-type", "application/json").body(invoice(1));
     Answer::of(post().send().await.unwrap()).await.assert_problem(400, "key_missing");
+    let typeless = api.request(Method::POST, "api/invoices/").body(invoice(1));
+    Answer::of(typeless.try_clone().unwrap().send().await.unwrap()).await.assert_problem(400, "key_missing");
+    let typeless = typeless.header("idempotency-key", "typeless").send().await.unwrap();
+    Answer::of(typeless).await.assert_problem(415, "invalid_request");
     for (key, code) in [("", "key_missing"), ("\"\"", "key_missing"), ("\"a", "key_invalid"), ("a, b", "key_invalid")] {
         let answer = Answer::of(post().header("idempotency-key", key).send().await.unwrap()).await;
         answer.assert_problem(400, code);
