@@ -125,7 +125,7 @@ fn object(resource: &Resource, more: Vec<(&str, Value)>, told: bool) -> Value {
 }
 
 fn schema(field: &Field, told: bool) -> Value {
-    let decimal = "^(0|[1-9][0-9]{0,14}|-[1-9][0-9]{0,14})(\\.[0-9]{1,4})?$";
+    let decimal = "^(?!-0(\\.0+)?$)-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,4})?$";
     match field.kind {
         Kind::Text { max } => json!({ "type": "string", "minLength": 1, "maxLength": max }),
         Kind::Currency => json!({ "type": "string", "pattern": "^[A-Z]{3}$", "examples": ["JPY"] }),
@@ -134,7 +134,7 @@ fn schema(field: &Field, told: bool) -> Value {
             "description": "Kept to the last digit. A number is taken as it is written; a string says it safest.",
             "oneOf": [
                 { "type": "string", "pattern": decimal, "examples": ["12.50"] },
-                { "type": "integer", "minimum": -999_999_999, "maximum": 999_999_999 },
+                { "type": "integer", "minimum": -999_999_999_999_999_i64, "maximum": 999_999_999_999_999_i64 },
             ],
         }),
     }
