@@ -7,7 +7,7 @@ use warifu::id::ClientMemoryId;
 use warifu::wire::problem::code;
 use warifu::wire::sync::{ID_MEMBER, ItemError};
 
-use crate::canonical::{self, Fingerprint, FlawAt};
+use crate::canonical::{self, Fingerprint, FlawAt, Members};
 use crate::repository::{Content, Edit, NewMemory};
 
 /// The members of an edit that say what it is about, and are no part of it.
@@ -27,8 +27,9 @@ pub(crate) struct Rejection {
 /// # Errors
 /// When it is not a memory that can be stored; the reason is for a person.
 pub(crate) fn parse(raw: &RawValue) -> Result<NewMemory, Rejection> {
+    // Whatever else is wrong with it: a result without the id says nothing to a client.
     let given_id = || {
-        let members = canonical::members(raw, "").unwrap_or_default();
+        let members = serde_json::from_str::<Members<'_>>(raw.get()).map_or_else(|_| Vec::new(), |members| members.0);
         let id = members.into_iter().find(|(name, _)| name == ID_MEMBER).map(|(_, value)| value.to_owned());
         id.unwrap_or_else(|| RawValue::NULL.to_owned())
     };

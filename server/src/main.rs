@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use warifu::id::Owner;
@@ -53,7 +53,7 @@ struct Store {
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
     /// The most connections to PostgreSQL.
-    #[arg(long, default_value_t = Database::CONNECTIONS, env = "DATABASE_CONNECTIONS")]
+    #[arg(long, default_value_t = Database::CONNECTIONS, env = "DATABASE_CONNECTIONS", value_parser = value_parser!(u32).range(1..))]
     database_connections: u32,
 }
 

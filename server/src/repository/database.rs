@@ -65,10 +65,10 @@ impl Database {
         self
     }
 
-    /// How many connections are held open at most, on PostgreSQL.
+    /// How many connections are held open at most, on PostgreSQL; at least one.
     #[must_use]
     pub fn connections(mut self, connections: u32) -> Self {
-        self.connections = connections;
+        self.connections = connections.max(1);
         self
     }
 

@@ -92,6 +92,11 @@ async fn a_bad_item_costs_no_other(place: Place) {
             assert_eq!(&pair[1]["error"]["field"], field, "{text}");
         }
     }
+    for n in [1, 3, 9, 11] {
+        assert_eq!(results[n]["clientMemoryId"] == Value::Null, n <= 3, "{}", results[n]);
+    }
+    let twice = with(57, r#""title":"a","title":"b","body":"""#);
+    assert_eq!(api.results(&[twice]).await[0]["clientMemoryId"], id(57), "its id is told whatever is wrong with it");
     assert_eq!(results[5]["clientMemoryId"], "abc", "an id that cannot be read comes back as it was");
     assert_eq!(api.records().await.len(), bad.len(), "nothing is stored for a rejected item");
     // Nothing was kept under the rejected id: the corrected item is a create.

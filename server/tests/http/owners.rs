@@ -6,7 +6,7 @@ use warifu_server::resource::RESOURCES;
 use warifu_test_postgres::Cluster;
 
 use crate::common::*;
-use crate::place::{Place, on_each};
+use crate::place::{Place, on_each, tables};
 
 on_each!(a_foreign_id_and_an_absent_one_are_answered_alike_to_the_byte);
 
@@ -102,7 +102,7 @@ async fn every_statement_names_the_owner() {
     server.stop().await;
     let log = cluster.log().unwrap();
     let statements = statements(&log, &name);
-    let tables = ["owners", "operations", "memories", "invoices", "registrations"];
+    let tables = tables();
     let touches =
         |sql: &str, table: &str| sql.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == table);
     let mut checked = 0;

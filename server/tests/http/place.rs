@@ -2,10 +2,17 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 use tempfile::TempDir;
+use warifu_server::resource::RESOURCES;
 use warifu_server::{Database, Running};
 use warifu_test_postgres::Cluster;
 
 use crate::common::*;
+
+/// The tables that hold an owner's rows, the owners first.
+pub(crate) fn tables() -> Vec<&'static str> {
+    let resources = RESOURCES.iter().map(|resource| resource.name);
+    ["owners", "operations", "memories"].into_iter().chain(resources).collect()
+}
 
 /// A new, empty database.
 pub(crate) struct Place {
@@ -37,7 +44,7 @@ impl Place {
         let place = Self::postgres();
         place.database().open().await.unwrap().close().await;
         let mut sql = String::new();
-        for table in ["owners", "operations", "memories", "invoices", "registrations"] {
+        for table in tables() {
             // LIKE takes every constraint along: PostgreSQL refuses a unique one that does not hold the owner.
             sql += &format!(
                 "ALTER TABLE {table} RENAME TO {table}_whole;
@@ -54,7 +61,9 @@ impl Place {
         }
         sql += "ALTER TABLE tokens DROP CONSTRAINT tokens_owner_fkey;
                 ALTER TABLE tokens ADD FOREIGN KEY (owner) REFERENCES owners (owner);
-                DROP TABLE operations_whole, memories_whole, invoices_whole, registrations_whole, owners_whole;";
+";
+        // The owners last, since the others refer to them.
+        tables().iter().rev().for_each(|table| sql += &format!("DROP TABLE {table}_whole;"));
         place.run(sql).await;
         place
     }
