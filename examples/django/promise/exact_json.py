@@ -13,6 +13,10 @@ class Number(str):
     """A number as it was written: 1 and 1.0 are two values."""
 
 
+class Twice(dict):
+    """An object in which a member is given twice: readers would disagree about its value."""
+
+
 def parse(body: bytes):
     try:
         return json.loads(
@@ -28,6 +32,8 @@ def write(value, depth=0) -> str:
         raise invalid(f"The body is nested deeper than {MAX_DEPTH} levels.")
     if isinstance(value, Number):
         return str(value)
+    if isinstance(value, Twice):
+        raise invalid("A member is given twice.")
     if isinstance(value, dict):
         return "{" + ",".join(f"{text(k)}:{write(v, depth + 1)}" for k, v in sorted(value.items())) + "}"
     if isinstance(value, list):
@@ -53,9 +59,7 @@ def fingerprint(value) -> str:
 
 def members(pairs):
     result = dict(pairs)
-    if len(result) < len(pairs):
-        raise ValueError("a member is given twice")
-    return result
+    return result if len(result) == len(pairs) else Twice(result)
 
 
 def refuse(constant):

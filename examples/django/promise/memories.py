@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from rest_framework.views import APIView
 
 from . import exact_json
-from .exact_json import Number, fingerprint, text, write
+from .exact_json import Number, Twice, fingerprint, text, write
 from .models import Memory, Operation
 from .operations import answer, as_uuid, constraint, next_changes, number, perform, read_key, rerun
 from .problems import Problem, invalid
@@ -221,8 +221,8 @@ key_of_nobody = "00000000-0000-0000-0000-000000000000"
 
 def fields(value, edit=False):
     """A memory as it was sent: checked, and taken apart into columns."""
-    if not isinstance(value, dict):
-        raise invalid("A memory must be an object.")
+    if not isinstance(value, dict) or isinstance(value, Twice):
+        raise invalid("A memory must be an object, each of its members given once.")
     value = normal(value)
     for name in ("clientMemoryId", "title", "body", *(["createdAt"] if "createdAt" in value else [])):
         if type(value.get(name)) is not str:

@@ -173,6 +173,14 @@ class Batch(Promise):
         self.assertEqual(results[4]["memory_id"], results[5]["memory_id"])
         self.assertEqual(Memory.objects.count(), 3)
 
+    def test_a_member_given_twice_costs_no_other_item(self):
+        id = str(uuid.uuid4())
+        for twice in ('"title": "a", "title": "b"', '"title": "a", "more": [{"x": 1, "x": 2}]'):
+            body = f'{{"items": [{{"clientMemoryId": "{id}", {twice}, "body": ""}}, {json.dumps(item())}]}}'
+            results = json.loads(self.send("POST", "memories/sync", body).content)["results"]
+            self.assertEqual([result["status"] for result in results], ["rejected", "created"])
+            self.assertEqual(results[0]["clientMemoryId"], id)
+
     def test_batches_that_cross_neither_lock_up_nor_double(self):
         items = [item() for _ in range(20)]
         told = self.at_once(8, lambda n: self.sync(*(items if n % 2 else reversed(items))))
