@@ -149,11 +149,7 @@ pub(super) fn json_text(status: StatusCode, body: String) -> Response {
 
 fn refuse(why: Refused) -> Refusal {
     match why {
-        Refused::Unique(constraint) => {
-            let business = crate::resource::RESOURCES.iter().map(|resource| resource.business);
-            let fields = business.filter(|unique| unique.name == constraint).flat_map(|unique| unique.fields);
-            Refusal::unique(constraint, &fields.copied().collect::<Vec<_>>())
-        }
+        Refused::Unique(constraint) => Refusal::unique(constraint.name, constraint.fields),
         Refused::NotFound => Refusal::not_found(),
         Refused::Gone => Refusal::gone(),
         Refused::Revision(current) => {

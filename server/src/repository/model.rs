@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use warifu::id::ClientMemoryId;
 
 use crate::canonical::Fingerprint;
-use crate::resource::Resource;
+use crate::resource::{Resource, Unique};
 
 /// The server's name for a memory, or for another resource's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -166,7 +166,7 @@ pub enum Performed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
     /// Another row has the same business identity; the constraint that says so.
-    Unique(&'static str),
+    Unique(&'static Unique),
     /// There is no such row of this owner.
     NotFound,
     /// The row was deleted before.

@@ -28,7 +28,7 @@ pub(super) async fn create(
     let change = draw_changes(&mut tx, owner, 1).await?;
     match insert(&mut tx, owner, operation, resource, (row, change), values).await {
         Err(error) if broke_business_key(&error, resource) => {
-            return Ok(Performed::Refused(Refused::Unique(resource.business.name)));
+            return Ok(Performed::Refused(Refused::Unique(&resource.business)));
         }
         inserted => inserted?,
     }
